@@ -1,0 +1,1 @@
+"""The command line: argv, environment, clock and terminal. Doors translate and print; they do not decide."""

@@ -1,0 +1,1 @@
+"""Values, formulas and errors. Standard library only: no I/O, no clock."""

@@ -1,0 +1,1 @@
+"""Text to values: front-matter, markdown, query syntax, configuration. Reads no files."""
