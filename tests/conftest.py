@@ -1,0 +1,51 @@
+"""Every test runs with a home, a git configuration and an environment of its own; forgetting to ask is not possible."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from repo import Repo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GIT_CONFIG = """\
+[user]
+    name = Test Person
+    email = test@example.org
+[init]
+    defaultBranch = main
+[core]
+    fsync = none
+[gc]
+    auto = 0
+[commit]
+    gpgSign = false
+[protocol "file"]
+    allow = always
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder; git reads no configuration but ``.gitconfig`` in it."""
+    folder = tmp_path_factory.mktemp("home")
+    (folder / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "MEMIDX_", "XDG_", "HF_")) or name in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
+    # A repository that surrounds the temp folder must not be found by accident.
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path_factory.getbasetemp()))
+    monkeypatch.setenv("TZ", "UTC")
+    return folder
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """A fresh repository without a commit, in a folder of its own."""
+    return Repo.create(tmp_path / "repo")
