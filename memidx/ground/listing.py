@@ -33,11 +33,8 @@ class Listing(NamedTuple):
 
     def digest(self) -> str:
         """Hex SHA-256 over (path, blob) pairs. Equal digests mean equal pages, whatever the source."""
-        whole = hashlib.sha256()
-        for entry in self.entries:
-            whole.update(entry.path.encode("utf-8", "surrogateescape"))
-            whole.update(b"\0" + entry.blob.encode("ascii") + b"\n")
-        return whole.hexdigest()
+        rows = "".join([f"{entry.path}\0{entry.blob}\n" for entry in self.entries])
+        return hashlib.sha256(rows.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class ListingDiff(NamedTuple):

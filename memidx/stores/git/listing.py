@@ -17,7 +17,6 @@ Selector = Callable[[str], bool]  # decides by vault-relative path whether a fil
 
 LINK_MODE = "120000"
 GITLINK_MODE = "160000"
-ID_LENGTH = {"sha1": 40, "sha256": 64}
 INTENT_TO_ADD = 1 << 29  # CE_INTENT_TO_ADD in git's cache.h; `ls-files --debug` prints the flags
 
 _DEBUG = re.compile(r"  ctime: .*\n  mtime: .*\n  dev: .*\n  uid: .*\n  size: \d+\tflags: ([0-9a-f]+)\n")
@@ -25,13 +24,16 @@ _DENIED = re.compile(r"^(?:warning: could not open directory '(?P<folder>.+?)/?'
 
 
 class IndexRow(NamedTuple):
-    """An index entry that is not simply a tracked file. ``path`` is relative to the vault root."""
+    """An index entry. ``path`` is relative to the vault root."""
 
     tag: str  # "H" tracked, "S" left out by a sparse checkout, "M" unmerged
     mode: str
     blob: str
     stage: str  # "0"; for an unmerged path "1" base, "2" ours, "3" theirs
     path: str
+
+    def is_plain(self) -> bool:
+        return self.tag == "H" and self.stage == "0" and self.mode.startswith("100")
 
 
 class Change(NamedTuple):
@@ -47,26 +49,26 @@ def hidden(path: str) -> bool:
     return path.startswith(".memidx/") or "/.memidx/" in path
 
 
-def parse_index(out: bytes, prefix: str, id_length: int, selector: Selector) -> tuple[list[Entry], list[IndexRow]]:
+def parse_index(out: bytes, prefix: str, selector: Selector) -> tuple[list[Entry], list[IndexRow]]:
     """Read ``ls-files -s -t -z``: the plain tracked files as entries, in index order, and the other rows.
 
-    Both hold only what the selector wants.
+    Both hold only what the selector wants. A pattern finds the plain rows, which are nearly all of them, in two
+    thirds of a loop's time; each match starts after a NUL, so that no file name can pass for a row.
     """
-    # "H 100644 <id> 0\t<path>": everything before the path has a fixed width.
-    id_end = 9 + id_length
-    path_at = id_end + 3 + len(prefix)
-    entries: list[Entry] = []
-    others: list[IndexRow] = []
-    maybe_hidden = b".memidx/" in out
-    for record in text(out).split("\0"):
-        path = record[path_at:]
-        if not path or not selector(path) or (maybe_hidden and hidden(path)):
-            continue
-        if record.startswith("H 100") and record[id_end + 1] == "0":
-            entries.append(Entry(path, record[9:id_end]))
-        else:
-            others.append(IndexRow(record[0], record[2:8], record[9:id_end], record[id_end + 1], path))
-    return entries, others
+    listed = text(out)
+    wanted = _visible(selector) if ".memidx/" in listed else selector
+    under = re.escape(prefix)
+    plain = re.findall(rf"(?<![^\0])H 100... ([0-9a-f]+) 0\t{under}([^\0]+)\0", listed)
+    entries = [Entry(path, blob) for blob, path in plain if wanted(path)]
+    if len(plain) == out.count(b"\0"):
+        return entries, []
+    found = re.findall(rf"(?<![^\0])(\w) (\d+) ([0-9a-f]+) (\d)\t{under}([^\0]+)\0", listed)
+    rows = [IndexRow(*row) for row in found]
+    return entries, [row for row in rows if not row.is_plain() and wanted(row.path)]
+
+
+def _visible(selector: Selector) -> Selector:
+    return lambda path: selector(path) and not hidden(path)
 
 
 def parse_status(out: bytes, prefix: str, selector: Selector) -> Iterator[Change]:
@@ -90,7 +92,7 @@ def parse_status(out: bytes, prefix: str, selector: Selector) -> Iterator[Change
             yield Change(page, state, mode)
 
 
-def parse_tree(out: bytes, prefix: str, id_length: int, selector: Selector) -> tuple[list[Entry], list[IndexRow]]:
+def parse_tree(out: bytes, prefix: str, selector: Selector) -> tuple[list[Entry], list[IndexRow]]:
     """Read ``ls-tree -r -z``: files as entries, in tree order, and the links and gitlinks the selector wants."""
     entries: list[Entry] = []
     others: list[IndexRow] = []
@@ -99,7 +101,7 @@ def parse_tree(out: bytes, prefix: str, id_length: int, selector: Selector) -> t
         page = path.removeprefix(prefix)
         if not tab or not path.startswith(prefix) or not selector(page) or hidden(page):
             continue
-        mode, blob = head[:6], head[-id_length:]
+        mode, _, blob = head.split(" ")
         if mode.startswith("100"):
             entries.append(Entry(page, blob))
         else:

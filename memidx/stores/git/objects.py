@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import tempfile
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -107,6 +106,8 @@ def _read_disk(git: Runner, where: VaultLocation, batch: list[Entry]) -> dict[st
 
 def _read_filtered(git: Runner, where: VaultLocation, entries: list[Entry]) -> dict[str, bytes]:
     """Content of files that git filters, by path."""
+    import tempfile  # 9 ms, and few vaults have filters
+
     with tempfile.TemporaryDirectory(prefix="memidx-objects-") as folder:
         ids = hash_files(git, [where.prefix + entry.path for entry in entries], store=Path(folder))
         for entry, found in zip(entries, ids, strict=True):

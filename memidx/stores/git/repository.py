@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from memidx.ground.errors import GitError
 from memidx.ground.listing import Entry, Listing, make_listing
 from memidx.stores.git.listing import (
-    ID_LENGTH,
     link_notes,
     parse_index,
     parse_to_be_added,
@@ -57,7 +56,7 @@ class Git:
                 raise GitError(f"GIT_INDEX_FILE names {path}, which does not exist", hint="unset GIT_INDEX_FILE")
             env["GIT_INDEX_FILE"] = str(path)
         done = self.runner.run("ls-files", "-s", "-t", "-z", *self._under, env=env)
-        entries, rows = parse_index(done.out, self.where.prefix, self._id_length, selector)
+        entries, rows = parse_index(done.out, self.where.prefix, selector)
         left_out = [row for row in rows if row.tag == "S" and row.mode.startswith("100")]
         entries.extend(Entry(row.path, row.blob) for row in left_out)
         entries.extend(unmerged_entries(rows).values())
@@ -72,7 +71,7 @@ class Git:
         """The pages of a commit, by any name git has for one. The source is ``rev:<commit id>``."""
         commit = self.resolve(rev)
         done = self.runner.run("ls-tree", "-r", "-z", "--full-tree", "--", commit, *self._under[1:])
-        entries, rows = parse_tree(done.out, self.where.prefix, self._id_length, selector)
+        entries, rows = parse_tree(done.out, self.where.prefix, selector)
         return make_listing(f"rev:{commit}", entries, link_notes(rows))
 
     def resolve(self, rev: str) -> str:
@@ -116,7 +115,3 @@ class Git:
         kind = ("--type=path",) if as_path else ()
         done = self.runner.run("config", "-z", *kind, "--get", name, accept=(0, 1))
         return None if done.code else text(done.out).removesuffix("\0")
-
-    @property
-    def _id_length(self) -> int:
-        return ID_LENGTH[self.where.object_format]

@@ -8,7 +8,6 @@ from memidx.ground.errors import GitError
 from memidx.ground.listing import Entry, Listing, make_listing
 from memidx.stores.git.disk import kind_of
 from memidx.stores.git.listing import (
-    ID_LENGTH,
     LINK_MODE,
     Change,
     denied_notes,
@@ -86,20 +85,20 @@ class WorktreeRun:
 
     def _assemble(self, status: Finished, index: Finished, selector: Selector) -> Listing:
         prefix = self._where.prefix
-        tracked, rows = parse_index(index.out, prefix, ID_LENGTH[self._where.object_format], selector)
+        tracked, rows = parse_index(index.out, prefix, selector)
         changes = list(parse_status(status.out, prefix, selector))
         # A file that a sparse checkout leaves out may be there all the same, and then git does not look at it.
         changes.extend(Change(row.path, "S", "") for row in rows if row.tag == "S" and row.mode.startswith("100"))
         notes = list(denied_notes(status.err, prefix, selector))
-        if changes:
-            pages = {entry.path: entry for entry in tracked}
-            before = pages | unmerged_entries(rows)
-            before |= {row.path: Entry(row.path, row.blob) for row in rows if row.tag == "S"}
-            self._apply(changes, pages, before, notes)
-            tracked = list(pages.values())
         decided = {change.path for change in changes}
         notes.extend(link_notes([row for row in rows if row.path not in decided]))
-        return make_listing("worktree", tracked, notes)
+        if not changes:
+            return Listing("worktree", tuple(tracked), tuple(notes))  # the index has the order of a listing
+        pages = {entry.path: entry for entry in tracked}
+        before = pages | unmerged_entries(rows)
+        before |= {row.path: Entry(row.path, row.blob) for row in rows if row.tag == "S"}
+        self._apply(changes, pages, before, notes)
+        return make_listing("worktree", pages.values(), notes)
 
     def _apply(
         self,
