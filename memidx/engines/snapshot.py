@@ -1,0 +1,57 @@
+"""A snapshot opened for reading. Each part is opened when it is first asked for: a cold query pays for what it uses."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from memidx.engines.build import CATALOG, LEXICAL, VECTORS
+from memidx.stores.catalog import Catalog
+from memidx.stores.snapshots import check_sizes, read_manifest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memidx.ground.manifest import Manifest
+    from memidx.stores.graph import Graph
+    from memidx.stores.lexical import LexicalIndex
+    from memidx.stores.vectors import Vectors
+
+
+class Snapshot:
+    """The parts of one snapshot folder, wherever it is: in a clone, or exported."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the manifest and compare the files' sizes with it. Raises BrokenSnapshotError."""
+        self.folder = folder
+        self.manifest: Manifest = read_manifest(folder)
+        check_sizes(folder, self.manifest)
+
+    @property
+    def key(self) -> str:
+        return self.manifest.key
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return Catalog.open(self.folder / CATALOG)
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        from memidx.stores.lexical import LexicalIndex
+
+        return LexicalIndex.open(self.folder / LEXICAL)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        from memidx.stores.vectors import Vectors
+
+        sizes = self.manifest.vectors
+        rows = [sizes["base"], sizes["overlay"]] if sizes["overlay"] else [sizes["base"]]
+        return Vectors.open(self.folder / VECTORS, rows, sizes["dimension"])
+
+    @cached_property
+    def graph(self) -> Graph:
+        from memidx.stores.graph import FILE, Graph
+
+        about = self.manifest.graph or {}
+        return Graph.open(self.folder / VECTORS / FILE, self.manifest.vectors["dimension"], about["rows"], about["ef"])

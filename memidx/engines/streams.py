@@ -1,0 +1,99 @@
+"""The streams of a query: each finds sections its own way, within the same pages and one window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memidx.ground.fold import fold_name
+from memidx.ground.names import name_score
+from memidx.ground.pageset import PageSet
+from memidx.ground.scores import SectionScore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memidx.engines.snapshot import Snapshot
+    from memidx.ground.query import ParsedQuery
+    from memidx.ground.scores import VectorScore
+    from memidx.ground.settings import VectorSettings
+
+MIN_PREFIX = 3
+# A filter that leaves at most this share of the pages is served by scanning their vectors alone.
+PREFIX_WINDOW = 400
+GOOD_RECALL = 0.98
+
+
+class Found(NamedTuple):
+    """What a stream found, best first: one section a page, each page once."""
+
+    sections: tuple[SectionScore, ...]  # every section within the window
+    pages: tuple[SectionScore, ...]  # the best section of each page
+
+
+def lexical_stream(snapshot: Snapshot, query: ParsedQuery, pages: PageSet | None, window: int) -> Found:
+    """Sections by BM25."""
+    return best_per_page(snapshot.lexical.search(query, window, pages))
+
+
+def vector_stream(
+    snapshot: Snapshot, vector: NDArray[np.float32], pages: PageSet | None, window: int, settings: VectorSettings
+) -> Found:
+    """Sections by cosine: exact, or through the graph where it was measured to be as good and is worth loading."""
+    allowed = pages.allowed if pages is not None else None
+    rows = _nearest(snapshot, vector, allowed, window, settings)
+    places = snapshot.catalog.sections_by_vector([r.row for r in rows])
+    found = [
+        SectionScore(section, page, row.cosine)
+        for row in rows
+        for section, page in places.get(row.row, ())
+        if allowed is None or page in allowed
+    ]
+    return best_per_page(found[:window])
+
+
+def _nearest(
+    snapshot: Snapshot, vector: NDArray[np.float32], allowed: Sequence[int] | None, window: int, settings: VectorSettings
+) -> list[VectorScore]:
+    if allowed is not None:
+        return snapshot.vectors.scan(vector, window, snapshot.catalog.vectors_of_pages(allowed))
+    wanted = window + snapshot.manifest.vectors["dead"]  # rows that no page has any more may be among the nearest
+    graph = snapshot.manifest.graph
+    if graph and graph["recall"] >= GOOD_RECALL and graph["rows"] >= settings.graph_from and graph["ef"] >= wanted:
+        from memidx.stores.vectors import merge
+
+        near = snapshot.graph.search(vector, wanted)
+        return merge([near, snapshot.vectors.scan_overlay(vector, wanted)], wanted)
+    return snapshot.vectors.scan(vector, wanted)
+
+
+def title_stream(snapshot: Snapshot, text: str, pages: PageSet | None, window: int) -> Found:
+    """Pages whose title, alias, slug, id, tag or entity is the query, or starts with it."""
+    folded = fold_name(text)
+    if not folded:
+        return Found((), ())
+    hits = snapshot.catalog.exact_names([folded])
+    if len(folded) >= MIN_PREFIX:
+        hits += [h for h in snapshot.catalog.names_with_prefix(folded, PREFIX_WINDOW) if h.name != folded]
+    best: dict[int, float] = {}
+    for hit in hits:
+        if pages is None or hit.page in pages.allowed:
+            best[hit.page] = max(best.get(hit.page, 0.0), name_score(folded, hit.name, hit.source))
+    first = snapshot.catalog.first_sections(best)
+    found = [SectionScore(first[page], page, score) for page, score in best.items() if page in first]
+    return best_per_page(found[:window] if len(found) <= window else sorted(found, key=order)[:window])
+
+
+def order(score: SectionScore) -> tuple[float, int]:
+    """Best first; of equals the earlier section."""
+    return (-score.score, score.section)
+
+
+def best_per_page(found: Sequence[SectionScore]) -> Found:
+    """Sort by score and keep each page's best section."""
+    sections = sorted(found, key=order)
+    best: dict[int, SectionScore] = {}
+    for score in sections:
+        best.setdefault(score.page, score)
+    return Found(tuple(sections), tuple(best.values()))

@@ -1,0 +1,45 @@
+"""What a model of text embeddings is to the rest of memidx: an identity and two functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class ModelIdentity(NamedTuple):
+    """All that decides a vector's value. Vectors of two identities are never compared."""
+
+    name: str
+    revision: str  # digests of the files, or the package version they came with
+    dimension: int
+    pooling: str
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+    def key(self) -> str:
+        """A name for folders and keys: readable, then 12 hex digits over everything."""
+        digest = hashlib.sha256("\0".join(map(str, self)).encode()).hexdigest()[:12]
+        readable = "".join(c if c.isalnum() or c in "-." else "-" for c in self.name)[-40:]
+        return f"{readable}-{digest}"
+
+
+class Embedder(Protocol):
+    """Turns text into directions."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Known without loading the model."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Rows of unit length, shape (len(texts), dimension); a row of zeros where a text has no direction."""
+        ...
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """One vector of unit length, shape (dimension,), or zeros."""
+        ...

@@ -1,0 +1,137 @@
+"""Every setting, its default and what it means. One value; what changes a snapshot is in its build key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+from memidx.ground.page import DEFAULT_KINDS
+
+_KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(dict(DEFAULT_KINDS))
+
+
+def option(default: Any, doc: str) -> Any:
+    """One setting: its default and the sentence that explains it in the generated config and the docs."""
+    if isinstance(default, Mapping):  # dataclasses refuse an unhashable default, although this one is read-only
+        return field(default_factory=lambda: default, metadata={"doc": doc})
+    return field(default=default, metadata={"doc": doc})
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """Which files are pages, and what kind they are."""
+
+    include: tuple[str, ...] = option(("*.md", "*.markdown"), "gitignore-style globs of the files that are pages")
+    exclude: tuple[str, ...] = option((), "globs of files that are not pages, although included")
+    kinds: Mapping[str, tuple[str, ...]] = option(_KINDS, "kind -> globs of the folders that decide it")
+    max_bytes: int = option(64 * 1024 * 1024, "a larger file is left out, with a warning")
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSettings:
+    """How pages are cut."""
+
+    max_chars: int = option(1500, "a longer section is cut at paragraph borders")
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalSettings:
+    """The BM25 index."""
+
+    language: str = option("english", "stemmer: a Snowball language, or none")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSettings:
+    """The vector index."""
+
+    model: str = option("wordllama", "wordllama, model2vec:NAME-OR-FOLDER, fastembed:NAME-OR-FOLDER, or none")
+    graph: str = option("auto", "build the HNSW graph: auto (up to graph_max vectors), always or never")
+    graph_max: int = option(200_000, "with auto, more distinct vectors than this are scanned exactly and not graphed")
+    graph_from: int = option(100_000, "use the graph for queries from this many distinct vectors on")
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """Answering."""
+
+    limit: int = option(10, "hits in an answer")
+    window: int = option(200, "sections that each stream contributes before fusion")
+    refresh_seconds: float = option(2.0, "refresh before answering when that is expected to take at most this long")
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSettings:
+    """How the streams become one order."""
+
+    form: str = option("rrf", "rrf, the plain reciprocal rank fusion")
+    k: int = option(60, "the constant of reciprocal rank fusion")
+    lexical: float = option(1.0, "weight of the lexical stream")
+    vector: float = option(1.0, "weight of the vector stream")
+    title: float = option(1.0, "weight of the title stream")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """Building and keeping snapshots."""
+
+    lock_seconds: float = option(30.0, "wait at most this long for another build")
+    keep: int = option(6, "recent snapshots kept besides those that worktrees point to")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of them."""
+
+    pages: PageSettings = PageSettings()
+    sections: SectionSettings = SectionSettings()
+    lexical: LexicalSettings = LexicalSettings()
+    vector: VectorSettings = VectorSettings()
+    query: QuerySettings = QuerySettings()
+    fusion: FusionSettings = FusionSettings()
+    build: BuildSettings = BuildSettings()
+
+    def build_digest(self) -> str:
+        """Hex SHA-256 over the settings that change what a snapshot holds. The model's identity is kept apart."""
+        chosen = {
+            "kinds": [[kind, list(globs)] for kind, globs in self.pages.kinds.items()],
+            "max_bytes": self.pages.max_bytes,
+            "max_chars": self.sections.max_chars,
+            "language": self.lexical.language,
+            "graph": self.vector.graph,
+            "graph_max": self.vector.graph_max,
+        }
+        return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
+
+
+def as_plain(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Settings as nested dictionaries of plain values, for printing."""
+    return {
+        part.name: {
+            f.name: _plain(getattr(getattr(settings, part.name), f.name)) for f in fields(getattr(settings, part.name))
+        }
+        for part in fields(settings)
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: list(globs) for key, globs in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+__all__ = [
+    "BuildSettings",
+    "FusionSettings",
+    "LexicalSettings",
+    "PageSettings",
+    "QuerySettings",
+    "SectionSettings",
+    "Settings",
+    "VectorSettings",
+    "as_plain",
+]

@@ -1,0 +1,119 @@
+"""The default model: the 256-dimension table inside the `wordllama` package, mean-pooled. Offline, 16 MB.
+
+The package itself is not imported: that costs 290 ms, and its loader looks in the wrong folder when downloads are
+disabled. Its two files are read with `tokenizers` and `safetensors`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memidx.ground.errors import ModelError
+from memidx.ground.model import ModelIdentity
+from memidx.stores.embedding.unit import to_unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+DIMENSION = 256
+TABLE = Path("weights", "l2_supercat_256.safetensors")
+TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+# The files of wordllama 0.2.2.post0. `verify` compares the digests; a cold query only looks at the sizes.
+TABLE_BYTES, TABLE_SHA256 = 16_384_096, "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+TOKENIZER_BYTES, TOKENIZER_SHA256 = 1_842_795, "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83"
+REMEDY = "reinstall it: pip install --force-reinstall wordllama==0.2.2.post0"
+BATCH = 512
+
+
+class Wordllama:
+    """Mean of the tokens' vectors, L2-normalised."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or _package_folder()
+        for name, size in ((TABLE, TABLE_BYTES), (TOKENIZER, TOKENIZER_BYTES)):
+            path = self._folder / name
+            if not path.is_file():
+                raise ModelError(f"{path}: the embedding model's file is missing", hint=REMEDY)
+            if path.stat().st_size != size:
+                raise ModelError(f"{path}: {path.stat().st_size} bytes instead of {size}: damaged", hint=REMEDY)
+
+    @property
+    def identity(self) -> ModelIdentity:
+        revision = f"{TABLE_SHA256[:16]}.{TOKENIZER_SHA256[:16]}"
+        return ModelIdentity("wordllama-l2-supercat-256", revision, DIMENSION, "mean")
+
+    def verify(self) -> None:
+        """Compare both files with their known digests (20 ms). Raises ModelError when one differs."""
+        import hashlib
+
+        for name, known in ((TABLE, TABLE_SHA256), (TOKENIZER, TOKENIZER_SHA256)):
+            path = self._folder / name
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found != known:
+                raise ModelError(f"{path}: SHA-256 {found[:16]}… instead of {known[:16]}…: damaged", hint=REMEDY)
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
+        except Exception as error:  # the library raises bare Exception
+            raise ModelError(f"{self._folder / TOKENIZER}: cannot be read: {error}", hint=REMEDY) from error
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @cached_property
+    def table(self) -> NDArray[np.float32]:
+        """Token vectors, float32, shape (32000, 256)."""
+        return self._half_table().astype(np.float32)
+
+    def _half_table(self) -> NDArray[np.float16]:
+        from safetensors import safe_open
+
+        try:
+            with safe_open(str(self._folder / TABLE), framework="np") as file:
+                table: NDArray[np.float16] = file.get_tensor("embedding.weight")
+        except Exception as error:  # SafetensorError derives from Exception and is not exported everywhere
+            raise ModelError(f"{self._folder / TABLE}: cannot be read: {error}", hint=REMEDY) from error
+        return table
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        sums = np.zeros((len(texts), DIMENSION), np.float32)
+        table = self.table
+        for start in range(0, len(texts), BATCH):
+            batch = [_flat(text) for text in texts[start : start + BATCH]]
+            for row, encoding in enumerate(self.tokenizer.encode_batch_fast(batch, add_special_tokens=False), start):
+                ids = encoding.ids
+                if ids:
+                    # Rows are added one after the other, so the sum has the same bits on every processor.
+                    np.add.reduce(table[ids], axis=0, out=sums[row])
+        return to_unit(sums)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        ids = self.tokenizer.encode(_flat(text), add_special_tokens=False).ids
+        rows = self._half_table()[ids].astype(np.float32)  # a few rows: casting the whole table costs 30 ms
+        return to_unit(np.add.reduce(rows, axis=0)[None, :])[0]
+
+
+def _flat(text: str) -> str:
+    """White space counts once: indentation and line breaks say nothing about the meaning."""
+    return " ".join(text.split())
+
+
+def _package_folder() -> Path:
+    spec = importlib.util.find_spec("wordllama")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelError(
+            "the package wordllama, which holds the default embedding model, is not installed", hint=REMEDY
+        )
+    return Path(spec.submodule_search_locations[0])

@@ -1,0 +1,124 @@
+"""Vectors in flat files: float32 rows of unit length, mapped into memory, scanned exactly.
+
+A snapshot has one base part and, after an update, one overlay part. Rows are numbered through both. The base part is
+never rewritten by an update, so that snapshots can share it by a hard link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.scores import VectorScore
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BASE, OVERLAY = "base.f32", "overlay.f32"
+# Cosines are rounded before they are compared: BLAS kernels differ in the last bits between processors.
+DECIMALS = 6
+
+
+class VectorWriter:
+    """Appends rows to one part."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self.rows = 0
+
+    def append(self, rows: NDArray[np.float32]) -> None:
+        """Append rows, shape (n, dimension)."""
+        self._file.write(np.ascontiguousarray(rows, np.float32).tobytes())
+        self.rows += len(rows)
+
+    def close(self) -> None:
+        """Flush and close."""
+        self._file.close()
+
+
+class Vectors:
+    """The mapped rows of one snapshot."""
+
+    def __init__(self, parts: Sequence[NDArray[np.float32]]) -> None:
+        self._parts = list(parts)
+
+    @classmethod
+    def open(cls, folder: Path, rows: Sequence[int], dimension: int) -> Vectors:
+        """Map the parts; ``rows`` are their lengths. Raises BrokenSnapshotError when a file has another size."""
+        parts = []
+        for name, count in zip((BASE, OVERLAY), rows, strict=False):
+            path = folder / name
+            try:
+                size = path.stat().st_size
+                if size != count * dimension * 4:
+                    raise BrokenSnapshotError(f"{path}: {size} bytes, expected {count * dimension * 4}")
+                if count:
+                    parts.append(np.memmap(path, np.float32, "r", shape=(count, dimension)))
+                else:
+                    parts.append(np.zeros((0, dimension), np.float32))
+            except OSError as error:
+                raise BrokenSnapshotError(f"{path}: cannot be read: {error.strerror}") from error
+        return cls(parts)
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self._parts)
+
+    @property
+    def base(self) -> NDArray[np.float32]:
+        """The rows of the base part, shape (n, dimension)."""
+        return self._parts[0]
+
+    def rows(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        """These rows as one array, in the order given."""
+        return self._gather(np.asarray(numbers, np.int64))
+
+    def scan(self, query: NDArray[np.float32], limit: int, only: Sequence[int] | None = None) -> list[VectorScore]:
+        """The ``limit`` rows nearest to ``query``, exactly; of equal ones the lower row first.
+
+        ``only`` restricts the scan to these rows, in ascending order.
+        """
+        if only is None:
+            return self._scan_from(query, limit, 0)
+        numbers = np.asarray(only, np.int64)
+        return _best(self._gather(numbers) @ query, numbers, limit)
+
+    def scan_overlay(self, query: NDArray[np.float32], limit: int) -> list[VectorScore]:
+        """As ``scan``, over the overlay part alone."""
+        return self._scan_from(query, limit, 1)
+
+    def _scan_from(self, query: NDArray[np.float32], limit: int, first: int) -> list[VectorScore]:
+        offset = sum(len(part) for part in self._parts[:first])
+        scores = [part @ query for part in self._parts[first:]]
+        whole = np.concatenate(scores) if scores else np.zeros(0, np.float32)
+        return _best(whole, np.arange(offset, offset + len(whole)), limit)
+
+    def _gather(self, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        base = len(self._parts[0])
+        split = int(np.searchsorted(numbers, base)) if np.all(numbers[:-1] <= numbers[1:]) else -1
+        if split >= 0:
+            overlay = [self._parts[1][numbers[split:] - base]] if len(self._parts) > 1 else []
+            return np.concatenate([self._parts[0][numbers[:split]], *overlay])
+        return np.stack([self._parts[int(n >= base)][n - base if n >= base else n] for n in numbers])
+
+
+def merge(streams: Sequence[Sequence[VectorScore]], limit: int) -> list[VectorScore]:
+    """The best ``limit`` of several scans, each row once."""
+    best = {score.row: score for stream in streams for score in stream}
+    return sorted(best.values(), key=lambda s: (-s.cosine, s.row))[:limit]
+
+
+def _best(scores: NDArray[np.float32], numbers: NDArray[np.int64], limit: int) -> list[VectorScore]:
+    if not len(scores) or limit <= 0:
+        return []
+    rounded = np.round(scores.astype(np.float64), DECIMALS)
+    if limit < len(rounded):
+        edge = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
+        near = np.flatnonzero(rounded >= edge)  # ties at the edge all take part, so that the cut is by row
+    else:
+        near = np.arange(len(rounded))
+    order = near[np.lexsort((numbers[near], -rounded[near]))][:limit]
+    return [VectorScore(int(numbers[i]), float(rounded[i])) for i in order]

@@ -1,0 +1,313 @@
+"""The composition root: opens a vault, makes the stores and hands them to the engines. The CLI, the hooks, the tests
+and the Python API all come through here."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memidx.engines.query import Question, Ranked, answer
+from memidx.engines.snapshot import Snapshot
+from memidx.ground.errors import BrokenSnapshotError, ConfigError, MemidxError, ModelError, NoSnapshotError, StaleError
+from memidx.ground.filters import Filters
+from memidx.ground.freshness import Work, refresh_or_not
+from memidx.ground.hits import STREAMS, Answer, Freshness
+from memidx.ground.manifest import content_key
+from memidx.ground.settings import Settings
+from memidx.parsing.config import apply_environment, parse_config
+from memidx.parsing.query import parse_query
+from memidx.parsing.selector import make_selector
+from memidx.stores.embedding import open_embedder
+from memidx.stores.git import Git, find_vault
+from memidx.stores.libraries import installed_versions
+from memidx.stores.snapshots import Snapshots, worktree_id
+
+if TYPE_CHECKING:
+    from memidx.engines.build import BuildReport, Inputs
+    from memidx.ground.listing import Listing
+    from memidx.ground.model import Embedder
+    from memidx.stores.git import WorktreeRun
+    from memidx.stores.vector_cache import VectorCache
+
+CONFIG = Path(".memidx", "config.yaml")
+STATE = "memidx"
+Refresh = Literal["auto", "never", "required"]
+Notify = Callable[[str], None]
+
+
+class Source:
+    """Which tree of pages: the working tree, the git index, or a revision."""
+
+    def __init__(self, kind: Literal["worktree", "staged", "rev"], value: str | None = None) -> None:
+        self.kind = kind
+        self.value = value
+
+
+WORKTREE = Source("worktree")
+
+
+class Vault:
+    """One vault, opened. Cheap to make: each store is opened when it is first used."""
+
+    def __init__(self, git: Git, settings: Settings, environ: Mapping[str, str], pending: WorktreeRun | None = None) -> None:
+        self.git = git
+        self.settings = settings
+        self.environ = environ
+        self._pending = pending
+        self.root = git.where.root
+        self.selector = make_selector(settings.pages.include, settings.pages.exclude)
+        self.snapshots = Snapshots(git.where.common_dir / STATE, settings.build.lock_seconds)
+        self.worktree = worktree_id(str(git.where.git_dir), git.where.prefix)
+
+    # -- what a snapshot depends on -------------------------------------------------------------------------------
+
+    @cached_property
+    def _model(self) -> tuple[Embedder | None, ModelError | None]:
+        try:
+            return open_embedder(self.settings.vector.model), None
+        except ModelError as error:
+            return None, error
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedding model; None when there is none, or when it cannot be used (``model_error`` says why)."""
+        return self._model[0]
+
+    @property
+    def model_error(self) -> ModelError | None:
+        """Why the configured model cannot be used."""
+        return self._model[1]
+
+    def listing(self, source: Source = WORKTREE) -> Listing:
+        """The pages of a tree."""
+        if source.kind == "staged":
+            return self.git.staged(self.selector, source.value)
+        if source.kind == "rev":
+            return self.git.revision(source.value or "HEAD", self.selector)
+        pending, self._pending = self._pending, None
+        return (pending or self.git.start_worktree()).finish(self.selector)
+
+    def inputs(self, listing: Listing) -> Inputs:
+        """Everything that the snapshot of ``listing`` depends on."""
+        from memidx.engines.build import Inputs
+
+        model = self.embedder.identity.key() if self.embedder else "none"
+        libraries = installed_versions()
+        key = content_key(listing.digest(), self.settings.build_digest(), model, libraries)
+        return Inputs(listing, self.settings, self.embedder, libraries, key)
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def build(
+        self,
+        source: Source = WORKTREE,
+        *,
+        full: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+        now: float | None = None,
+    ) -> BuildReport:
+        """Make the snapshot of a tree and publish it; nothing to do when it is there."""
+        return self._build(self.inputs(self.listing(source)), source, full=full, progress=progress, now=now)
+
+    def plan(self, source: Source = WORKTREE, *, full: bool = False) -> BuildReport:
+        """What ``build`` would do."""
+        from memidx.engines.build import BuildReport, plan
+
+        inputs = self.inputs(self.listing(source))
+        mode, reason, diff, _ = plan(inputs, self.snapshots, self.base_key(), full=full)
+        return BuildReport(inputs.key, mode, reason, diff, 0, inputs.listing.notes)
+
+    def _build(
+        self,
+        inputs: Inputs,
+        source: Source,
+        *,
+        full: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+        now: float | None = None,
+    ) -> BuildReport:
+        from memidx.engines.build import Workshop, build
+
+        with self._cache() as cache:
+            report = build(
+                inputs, Workshop(self.git, self.snapshots, cache), self.base_key(), full=full, progress=progress
+            )
+        if source.kind == "worktree":
+            self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
+        if report.mode != "unchanged":
+            self.snapshots.collect(self.settings.build.keep, time.time() if now is None else now)
+        return report
+
+    def base_key(self) -> str | None:
+        """The snapshot to start from: this worktree's, else the most recent one."""
+        found = self.snapshots.pointer(self.worktree)
+        return found or next(iter(self.snapshots.keys()), None)
+
+    @contextmanager
+    def _cache(self) -> Iterator[VectorCache | None]:
+        if self.embedder is None:
+            yield None
+            return
+        from memidx.stores.vector_cache import VectorCache
+
+        cache = VectorCache(self.snapshots.home / "cache" / self.embedder.identity.key() / "vectors.db")
+        try:
+            yield cache
+        finally:
+            cache.close()
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+
+    def query(
+        self,
+        text: str,
+        *,
+        limit: int | None = None,
+        filters: Filters | None = None,
+        only: str | None = None,
+        explain: bool = False,
+        refresh: Refresh = "auto",
+        source: Source = WORKTREE,
+        notify: Notify | None = None,
+    ) -> Answer:
+        """Answer a question from the pages of a tree.
+
+        Raises StaleError when ``refresh`` is "required" and the index is behind, NoSnapshotError when it is "never"
+        and nothing was built yet.
+        """
+        question = make_question(text, limit or self.settings.query.limit, filters or Filters(), only, explain=explain)
+        snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
+        ranked = answer(snapshot, question, self.embedder, self.settings)
+        if ranked.broken and refresh != "never":
+            # A part of the snapshot cannot be read: it is derived, so it is built again, and the question asked again.
+            self.snapshots.discard(snapshot.key)
+            snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
+            ranked = answer(snapshot, question, self.embedder, self.settings)
+        if self.model_error and only != "lexical":
+            ranked.degraded.append("vector") if "vector" not in ranked.degraded else None
+            notices = (*notices, f"{self.model_error.message}; {self.model_error.hint}")
+        return make_answer(text, snapshot, fresh, ranked, notices)
+
+    def open_snapshot(
+        self, source: Source = WORKTREE, refresh: Refresh = "auto", notify: Notify | None = None
+    ) -> tuple[Snapshot, Freshness, tuple[str, ...]]:
+        """The snapshot to answer from, whether it is fresh, and what a person should know about that."""
+        inputs = self.inputs(self.listing(source))
+        notes = tuple(str(note) for note in inputs.listing.notes if note.severity != "info")
+        if self.snapshots.has(inputs.key):
+            try:
+                snapshot = Snapshot(self.snapshots.folder(inputs.key))
+            except BrokenSnapshotError:
+                if refresh == "never":
+                    raise
+                self.snapshots.discard(inputs.key)
+            else:
+                if source.kind == "worktree":
+                    self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
+                return snapshot, "fresh", notes
+        base = self.base_key()
+        if refresh == "required":
+            raise StaleError("the index is behind the pages", hint="run `memidx build`, or leave --require-fresh out")
+        old = self._open_or_none(base)
+        if refresh == "never":
+            if old is None:
+                raise NoSnapshotError("nothing has been built yet", hint="run `memidx build`, or leave --no-refresh out")
+            return old, "stale", (*notes, "answered from the last build: the pages have changed since")
+        work = self._work(inputs, old)
+        if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
+            words = f"{work.touched} pages changed since the last build; run `memidx build` for a fresh answer"
+            return old, "stale", (*notes, words)
+        if old is None and notify:
+            notify(f"building the index of {len(inputs.listing.entries)} pages for the first time")
+        self._build(inputs, source)
+        return Snapshot(self.snapshots.folder(inputs.key)), "refreshed", notes
+
+    def _open_or_none(self, key: str | None) -> Snapshot | None:
+        if key is None:
+            return None
+        try:
+            return Snapshot(self.snapshots.folder(key))
+        except BrokenSnapshotError:
+            return None
+
+    def _work(self, inputs: Inputs, old: Snapshot | None) -> Work:
+        from memidx.ground.listing import diff_listings
+
+        pages = len(inputs.listing.entries)
+        if old is None:
+            return Work(pages, pages, update=False)
+        diff = diff_listings(old.catalog.listing(), inputs.listing.entries)
+        touched = len(diff.added) + len(diff.changed) + len(diff.removed)
+        model = inputs.embedder.identity if inputs.embedder else None
+        same = old.manifest.settings == inputs.settings.build_digest() and old.manifest.model == model
+        return Work(pages, touched, update=same)
+
+
+def make_question(text: str, limit: int, filters: Filters, only: str | None, *, explain: bool) -> Question:
+    """Check the options of a question. Raises MemidxError that says what is allowed."""
+    if only is not None and only not in STREAMS:
+        raise MemidxError(f"unknown stream '{only}'", hint=f"one of {', '.join(STREAMS)}")
+    if limit < 1:
+        raise MemidxError(f"the number of hits must be at least 1, not {limit}")
+    return Question(parse_query(text), limit, filters, only, explain)
+
+
+def make_answer(text: str, snapshot: Snapshot, fresh: Freshness, ranked: Ranked, notices: Sequence[str]) -> Answer:
+    """The frozen answer."""
+    return Answer(
+        query=text,
+        snapshot=snapshot.key,
+        fresh=fresh,
+        hits=ranked.hits,
+        degraded=tuple(dict.fromkeys(ranked.degraded)),
+        filtered=ranked.filtered,
+        notices=(*notices, *ranked.notices),
+        explain=ranked.explain,
+    )
+
+
+def load_settings(root: Path, environ: Mapping[str, str]) -> Settings:
+    """Defaults, then `.memidx/config.yaml` of the vault, then `MEMIDX_…` variables."""
+    path = root / CONFIG
+    settings = Settings()
+    try:
+        # A link could point out of the vault, and a vault is not trusted.
+        if path.is_symlink() or path.parent.is_symlink():
+            raise ConfigError(f"{path}: is a symbolic link, which is not followed", hint="replace it by a file")
+        settings = parse_config(path.read_text(encoding="utf-8-sig"), CONFIG.as_posix(), settings)
+    except FileNotFoundError:
+        pass
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 text: {error.reason}", hint="save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    return apply_environment(settings, environ)
+
+
+def open_vault(
+    path: str | os.PathLike[str] = ".",
+    *,
+    environ: Mapping[str, str] | None = None,
+    eager: bool = False,
+    **changes: object,
+) -> Vault:
+    """Open the vault that ``path`` is in. ``changes`` replace parts of the settings, e.g. ``query=QuerySettings(…)``.
+
+    ``eager`` starts git's listing of the working tree at once, so that it runs while libraries are imported.
+
+    Raises NotARepositoryError outside a git repository, ConfigError when the config cannot be used.
+    """
+    environ = os.environ if environ is None else environ
+    where = find_vault(Path(path), environ)
+    git = Git(where, environ)
+    pending = git.start_worktree() if eager else None
+    settings = load_settings(where.root, environ)
+    if changes:
+        settings = replace(settings, **changes)  # type: ignore[arg-type]
+    return Vault(git, settings, environ, pending)
