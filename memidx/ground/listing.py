@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from memidx.ground.diagnostics import Diagnostic
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from memidx.ground.diagnostics import Diagnostic
 
 Origin = Literal["object", "disk"]
 

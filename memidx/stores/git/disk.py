@@ -7,6 +7,7 @@ import stat
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 Kind = Literal["file", "link", "unreadable", "other"]
@@ -45,3 +46,27 @@ def read_inside(root: Path, path: Path) -> bytes | None:
             return file.read()
     except OSError:
         return None
+
+
+class Folders:
+    """What stands between the root and a file. Each folder is asked once; the root itself is taken as given."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._linked: dict[str, bool] = {"": False}
+        self._nested: dict[str, bool] = {"": False}
+
+    def linked(self, path: str) -> bool:
+        """True when the way to ``path`` leads through a symbolic link."""
+        return self._any(path, self._linked, lambda folder: folder.is_symlink())
+
+    def nested(self, path: str) -> bool:
+        """True when ``path`` lies in another repository."""
+        return self._any(path, self._nested, lambda folder: os.path.lexists(folder / ".git"))
+
+    def _any(self, path: str, known: dict[str, bool], test: Callable[[Path], bool]) -> bool:
+        folder = path.rpartition("/")[0]
+        answer = known.get(folder)
+        if answer is None:
+            answer = known[folder] = self._any(folder, known, test) or test(self._root / folder)
+        return answer

@@ -76,10 +76,10 @@ def text(raw: bytes) -> str:
 
 
 def first_line(stderr: bytes) -> str:
-    """The line of git's stderr that says why: the first fatal or error line, else the first line."""
+    """The line of git's stderr that says why: the first fatal one, else the first error, else the first line."""
     lines = [line.strip() for line in text(stderr).splitlines() if line.strip()]
-    for line in lines:
-        for word in ("fatal: ", "error: "):
+    for word in ("fatal: ", "error: "):
+        for line in lines:
             if line.startswith(word):
                 return line.removeprefix(word)
     return lines[0] if lines else ""

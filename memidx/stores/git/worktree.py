@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memidx.ground.errors import GitError
 from memidx.ground.listing import Entry, Listing, make_listing
-from memidx.stores.git.disk import kind_of
+from memidx.stores.git.disk import Folders, kind_of
 from memidx.stores.git.listing import (
     LINK_MODE,
     Change,
@@ -22,8 +22,6 @@ from memidx.stores.git.objects import hash_files
 from memidx.stores.git.run import failure
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from memidx.ground.diagnostics import Diagnostic
     from memidx.stores.git.listing import Selector
     from memidx.stores.git.locate import VaultLocation
@@ -108,13 +106,15 @@ class WorktreeRun:
         notes: list[Diagnostic],
     ) -> None:
         """Bring ``pages`` from what the index says to what the disk says, path by path."""
-        nested = NestedRepositories(self._where.root)
+        folders = Folders(self._where.root)
         present: list[tuple[str, Entry | None]] = []
         for path, state, mode in changes:
             pages.pop(path, None)
             old = before.get(path) if state != "A" else None  # what `add -N` leaves in the index is no content
+            if folders.linked(path) or (state == "?" and folders.nested(path)):
+                continue
             kind = "link" if mode == LINK_MODE else kind_of(self._where.root / path)
-            if kind == "file" and not (state == "?" and nested.hold(path)):
+            if kind == "file":
                 present.append((path, old))
             elif kind == "link":
                 notes.append(link_note(path))
@@ -133,20 +133,3 @@ class WorktreeRun:
         if old:
             pages[path] = old
         notes.append(unreadable_note(path, kept=old is not None))
-
-
-class NestedRepositories:
-    """Folders below the root that are, or lie in, another repository. Asked once a folder."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._known: dict[str, bool] = {"": False}
-
-    def hold(self, path: str) -> bool:
-        """True when the file at ``path`` belongs to another repository."""
-        folder = path.rpartition("/")[0]
-        known = self._known.get(folder)
-        if known is None:
-            known = (self._root / folder / ".git").exists() or self.hold(folder)
-            self._known[folder] = known
-        return known
