@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memidx.ground.diagnostics import Diagnostic
+if TYPE_CHECKING:
+    from memidx.ground.diagnostics import Diagnostic
 
 
 class Section(NamedTuple):
@@ -18,8 +19,21 @@ class Section(NamedTuple):
     end_line: int
 
 
+class Heading(NamedTuple):
+    """A heading of the page. ``anchor`` is a GitHub-style slug, distinct within the page and never empty."""
+
+    level: int  # 1 to 6
+    text: str  # without markup, white space collapsed; may be ""
+    anchor: str
+    line: int
+
+
 class Link(NamedTuple):
-    """A reference to another page, as written. ``target`` is the page part, ``anchor`` what follows ``#``."""
+    """A reference to a page or file, as written. ``target`` is the page part, ``anchor`` what follows ``#``.
+
+    ``target`` is "" for a place in the same page, and never a URL. In the relative form it is percent-decoded; it may
+    be any relative path (``../``, a folder, a PDF) or ``/x.md`` from the root. ``label`` is "" where none is written.
+    """
 
     form: str  # "wiki" or "relative"
     target: str
@@ -74,3 +88,25 @@ class Page:
     diagnostics: tuple[Diagnostic, ...]
     degraded: bool  # the front-matter or the encoding could not be read as meant
     body_line: int  # the line at which the body starts
+    headings: tuple[Heading, ...] = ()  # all of them, also those without a section of their own
+
+
+DEFAULT_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("rule", ("_rules/",)),
+    ("decision", ("_decisions/", "decisions/", "adr/")),
+    ("procedure", ("_procedures/", "procedures/", "runbooks/")),
+    ("gotcha", ("gotchas/",)),
+    ("concept", ("concepts/",)),
+    ("session", ("sessions/",)),
+)
+
+
+class PageRules(NamedTuple):
+    """The settings that parsing depends on.
+
+    ``kinds`` maps a kind to gitignore-style globs over the page's path; the first kind that matches wins, before what
+    the front-matter says. ``max_chars`` is the length in characters over which a section is cut.
+    """
+
+    kinds: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_KINDS
+    max_chars: int = 1500
