@@ -151,6 +151,16 @@ def test_n5_links_are_not_followed_and_are_reported(repo: Repo, tmp_path: Path) 
     assert sorted(notes(after)) == [("becomes-link.md", "info", "symlink"), *links]
 
 
+def test_n5_a_links_name_cannot_pass_for_a_row_of_the_index(repo: Repo) -> None:
+    name = f"x H 100644 {'e' * 40} 0\tfake.md"
+    (repo.root / name).symlink_to("/etc/passwd")
+    repo.commit()
+    git = git_at(repo.root)
+    for listing in (git.worktree(md), git.staged(md), git.revision("HEAD", md)):
+        assert names(listing) == []
+        assert notes(listing) == [(name, "info", "symlink")]
+
+
 def test_n5_a_tracked_link_that_becomes_a_page(repo: Repo) -> None:
     (repo.root / "l.md").symlink_to("/etc/passwd")
     repo.commit()
@@ -207,12 +217,13 @@ for note in sorted(listing.notes):
 def test_n6_unreadable_pages_keep_their_old_entry_or_are_skipped(repo: Repo, home: Path) -> None:
     repo.write({"good.md": "good", "dirty.md": "old", "clean.md": "clean", "shut/in.md": "in", "open/x.md": "x"})
     repo.commit()
-    repo.write({"dirty.md": "newer", "untracked.md": "secret"})
+    repo.write({"dirty.md": "newer", "untracked.md": "secret", "announced.md": "secret"})
+    repo.git("add", "-N", "announced.md")
     repo.git("config", "--global", "safe.directory", "*")
     for folder in {home, *home.parents, repo.root, *repo.root.parents} - {Path("/"), *Path(gettempdir()).parents}:
         if folder != Path(gettempdir()):
             folder.chmod(0o755)
-    shut = [repo.root / name for name in ("dirty.md", "clean.md", "untracked.md", "shut")]
+    shut = [repo.root / name for name in ("announced.md", "dirty.md", "clean.md", "untracked.md", "shut")]
     for path in shut:
         path.chmod(0)
     try:
@@ -233,6 +244,7 @@ def test_n6_unreadable_pages_keep_their_old_entry_or_are_skipped(repo: Repo, hom
         "page good.md good",
         "page open/x.md x",
         "page shut/in.md in",
+        "note announced.md warning unreadable",
         "note clean.md warning unreadable",
         "note dirty.md warning unreadable",
         "note shut warning unreadable",

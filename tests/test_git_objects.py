@@ -132,6 +132,15 @@ def test_a_page_that_changed_since_the_listing_is_refused(repo: Repo, tmp_path: 
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("path", ["../secret.md", "{outside}/secret.md", "sub/../../secret.md"])
+def test_nothing_outside_the_root_is_read(repo: Repo, path: str) -> None:
+    repo.write({"sub/a.md": "x"})
+    (repo.root.parent / "secret.md").write_text("secret")
+    entry = Entry(path.format(outside=repo.root.parent), blob_id(b"secret", "sha1"), "disk")
+    with pytest.raises(PageChangedError):
+        list(git_at(repo.root).read([entry]))
+
+
 def test_a_filtered_page_that_changed_is_refused_too(repo: Repo) -> None:
     repo.git("config", "core.autocrlf", "true")
     repo.write({"a.md": "one\r\n", "b.md": "two\r\n"})

@@ -7,7 +7,6 @@ import stat
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 Kind = Literal["file", "link", "unreadable", "other"]
@@ -32,41 +31,30 @@ def kind_of(path: Path) -> Kind:
     return "file"
 
 
-def read_inside(root: Path, path: Path) -> bytes | None:
-    """The bytes of a regular file below ``root``, an absolute folder without links.
-
-    None when there is no such file, it cannot be read, or a link leads to it.
-    """
-    try:
-        if path.parent.resolve(strict=True) != path.parent or not path.is_relative_to(root):
-            return None
-        with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123 - pathlib cannot open a descriptor
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            return file.read()
-    except OSError:
-        return None
-
-
 class Folders:
     """What stands between the root and a file. Each folder is asked once; the root itself is taken as given."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._linked: dict[str, bool] = {"": False}
-        self._nested: dict[str, bool] = {"": False}
 
     def linked(self, path: str) -> bool:
         """True when the way to ``path`` leads through a symbolic link."""
-        return self._any(path, self._linked, lambda folder: folder.is_symlink())
-
-    def nested(self, path: str) -> bool:
-        """True when ``path`` lies in another repository."""
-        return self._any(path, self._nested, lambda folder: os.path.lexists(folder / ".git"))
-
-    def _any(self, path: str, known: dict[str, bool], test: Callable[[Path], bool]) -> bool:
         folder = path.rpartition("/")[0]
-        answer = known.get(folder)
+        answer = self._linked.get(folder)
         if answer is None:
-            answer = known[folder] = self._any(folder, known, test) or test(self._root / folder)
+            answer = self._linked[folder] = self.linked(folder) or (self._root / folder).is_symlink()
         return answer
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a regular file below the root.
+
+        None when there is no such file, it cannot be read, or a link or ``..`` leads to it.
+        """
+        if path.startswith("/") or ".." in path.split("/") or self.linked(path):
+            return None
+        try:
+            with open(os.open(self._root / path, _READ), "rb") as file:  # noqa: PTH123 - pathlib opens no descriptor
+                return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+        except OSError:
+            return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memidx.ground.errors import GitError
-from memidx.stores.git.disk import read_inside
+from memidx.stores.git.disk import Folders
 from memidx.stores.git.run import first_line, text
 
 if TYPE_CHECKING:
@@ -91,8 +91,9 @@ def _read_disk(git: Runner, where: VaultLocation, batch: list[Entry]) -> dict[st
     """Content of files on disk, by path."""
     contents: dict[str, bytes] = {}
     filtered: list[Entry] = []
+    folders = Folders(where.root)  # a new one each time: what it knows must not grow old
     for entry in batch:
-        data = read_inside(where.top, where.root / entry.path)
+        data = folders.read(entry.path)
         if data is None:
             raise PageChangedError(entry.path)
         if blob_id(data, where.object_format) == entry.blob:

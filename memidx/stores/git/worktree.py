@@ -111,7 +111,7 @@ class WorktreeRun:
         for path, state, mode in changes:
             pages.pop(path, None)
             old = before.get(path) if state != "A" else None  # what `add -N` leaves in the index is no content
-            if folders.linked(path) or (state == "?" and folders.nested(path)):
+            if folders.linked(path):
                 continue
             kind = "link" if mode == LINK_MODE else kind_of(self._where.root / path)
             if kind == "file":
