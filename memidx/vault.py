@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memidx.engines.query import Question, Ranked, answer
 from memidx.engines.snapshot import Snapshot
@@ -24,7 +24,7 @@ from memidx.parsing.config import apply_environment, parse_config
 from memidx.parsing.query import parse_query
 from memidx.parsing.selector import make_selector
 from memidx.stores.embedding import open_embedder
-from memidx.stores.git import Git, find_vault
+from memidx.stores.git import Git, PageChangedError, find_vault
 from memidx.stores.libraries import installed_versions
 from memidx.stores.snapshots import Snapshots, worktree_id
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 CONFIG = Path(".memidx", "config.yaml")
 STATE = "memidx"
+LISTING_TRIES = 4
 Refresh = Literal["auto", "never", "required"]
 Notify = Callable[[str], None]
 
@@ -55,7 +56,9 @@ WORKTREE = Source("worktree")
 class Vault:
     """One vault, opened. Cheap to make: each store is opened when it is first used."""
 
-    def __init__(self, git: Git, settings: Settings, environ: Mapping[str, str], pending: WorktreeRun | None = None) -> None:
+    def __init__(
+        self, git: Git, settings: Settings, environ: Mapping[str, str], pending: WorktreeRun | None = None
+    ) -> None:
         self.git = git
         self.settings = settings
         self.environ = environ
@@ -70,7 +73,10 @@ class Vault:
     @cached_property
     def _model(self) -> tuple[Embedder | None, ModelError | None]:
         try:
-            return open_embedder(self.settings.vector.model), None
+            embedder = open_embedder(self.settings.vector.model)
+            if embedder is not None:
+                _ = embedder.identity  # some models only know it once they are loaded
+            return embedder, None
         except ModelError as error:
             return None, error
 
@@ -113,7 +119,16 @@ class Vault:
         now: float | None = None,
     ) -> BuildReport:
         """Make the snapshot of a tree and publish it; nothing to do when it is there."""
-        return self._build(self.inputs(self.listing(source)), source, full=full, progress=progress, now=now)
+        return self._settled(self.inputs(self.listing(source)), source, full=full, progress=progress, now=now)
+
+    def _settled(self, inputs: Inputs, source: Source, **options: Any) -> BuildReport:
+        """Build; when somebody saves a page meanwhile, take the listing again and start over."""
+        for _ in range(LISTING_TRIES):
+            try:
+                return self._build(inputs, source, **options)
+            except PageChangedError:
+                inputs = self.inputs(self.listing(source))
+        return self._build(inputs, source, **options)
 
     def plan(self, source: Source = WORKTREE, *, full: bool = False) -> BuildReport:
         """What ``build`` would do."""
@@ -183,8 +198,14 @@ class Vault:
         """
         question = make_question(text, limit or self.settings.query.limit, filters or Filters(), only, explain=explain)
         snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
-        ranked = answer(snapshot, question, self.embedder, self.settings)
-        if ranked.broken and refresh != "never":
+        try:
+            ranked = answer(snapshot, question, self.embedder, self.settings)
+            broken = bool(ranked.broken)
+        except BrokenSnapshotError:
+            if refresh == "never":
+                raise
+            broken = True
+        if broken and refresh != "never":
             # A part of the snapshot cannot be read: it is derived, so it is built again, and the question asked again.
             self.snapshots.discard(snapshot.key)
             snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
@@ -217,7 +238,9 @@ class Vault:
         old = self._open_or_none(base)
         if refresh == "never":
             if old is None:
-                raise NoSnapshotError("nothing has been built yet", hint="run `memidx build`, or leave --no-refresh out")
+                raise NoSnapshotError(
+                    "nothing has been built yet", hint="run `memidx build`, or leave --no-refresh out"
+                )
             return old, "stale", (*notes, "answered from the last build: the pages have changed since")
         work = self._work(inputs, old)
         if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
@@ -225,8 +248,8 @@ class Vault:
             return old, "stale", (*notes, words)
         if old is None and notify:
             notify(f"building the index of {len(inputs.listing.entries)} pages for the first time")
-        self._build(inputs, source)
-        return Snapshot(self.snapshots.folder(inputs.key)), "refreshed", notes
+        report = self._settled(inputs, source)
+        return Snapshot(self.snapshots.folder(report.key)), "refreshed", notes
 
     def _open_or_none(self, key: str | None) -> Snapshot | None:
         if key is None:

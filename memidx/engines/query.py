@@ -172,7 +172,12 @@ def rank(snapshot: Snapshot, found: Mapping[str, streams.Found], settings: Setti
 def order(candidate: Candidate) -> tuple[float, float, float, bytes]:
     """By rank; ties by fused score, then the more recent page, then the path."""
     changed = candidate.page.changed_at
-    return (candidate.rank, -candidate.fused, -changed if changed is not None else float("inf"), path_key(candidate.page.path))
+    return (
+        candidate.rank,
+        -candidate.fused,
+        -changed if changed is not None else float("inf"),
+        path_key(candidate.page.path),
+    )
 
 
 def _cited(found: Mapping[str, streams.Found], weights: Mapping[str, float], k: int) -> dict[int, int]:

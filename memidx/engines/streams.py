@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.fold import fold_name
@@ -54,7 +55,11 @@ def vector_stream(
 
 
 def _nearest(
-    snapshot: Snapshot, vector: NDArray[np.float32], allowed: Sequence[int] | None, window: int, settings: VectorSettings
+    snapshot: Snapshot,
+    vector: NDArray[np.float32],
+    allowed: AbstractSet[int] | None,
+    window: int,
+    settings: VectorSettings,
 ) -> list[VectorScore]:
     if allowed is not None:
         return snapshot.vectors.scan(vector, window, snapshot.catalog.vectors_of_pages(allowed))

@@ -23,6 +23,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     "bad-date": ("warning", "a date is not a real day in ISO form; it is ignored"),
     "unknown-kind": ("info", "kind names none of the known kinds; it is ignored"),
     "conflict-marker": ("error", "the page holds an unresolved merge conflict"),
+    "too-large": ("warning", "the page is over pages.max_bytes; it is only found by its name"),
     "markdown-unread": ("warning", "the markdown reader gave up on the page; its text is indexed without structure"),
 }
 

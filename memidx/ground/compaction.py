@@ -8,7 +8,7 @@ SMALL_SECTIONS = 200  # a full build of so little takes less time than an update
 CHANGED_SHARE = 0.25
 OVERLAY_SHARE = 0.10
 OVERLAY_ROWS = 1000
-DEAD_SHARE = 0.10
+DEAD_SHARE = 0.05
 SEGMENTS = 12
 
 

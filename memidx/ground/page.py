@@ -87,7 +87,7 @@ class Page:
     links: tuple[Link, ...]
     diagnostics: tuple[Diagnostic, ...]
     degraded: bool  # the front-matter or the encoding could not be read as meant
-    body_line: int  # the line at which the body starts
+    body_line: int  # the line at which the body starts; one past the last line where there is none
     headings: tuple[Heading, ...] = ()  # all of them, also those without a section of their own
 
 

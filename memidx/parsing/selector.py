@@ -12,16 +12,15 @@ def make_selector(include: Sequence[str], exclude: Sequence[str]) -> Callable[[s
     """A predicate over vault-relative paths. Plain `*.ext` globs cost nothing; others go through `pathspec`."""
     found = [_SUFFIX.fullmatch(glob) for glob in include]
     suffixes = tuple(match[1].lower() for match in found if match)
-    if len(suffixes) == len(include):
-
-        def included(path: str) -> bool:
-            return path.lower().endswith(suffixes)
-    else:
-        included = _spec(include)
+    included = _ending(suffixes) if len(suffixes) == len(include) else _spec(include)
     if not exclude:
         return included
     excluded = _spec(exclude)
     return lambda path: included(path) and not excluded(path)
+
+
+def _ending(suffixes: tuple[str, ...]) -> Callable[[str], bool]:
+    return lambda path: path.lower().endswith(suffixes)
 
 
 def _spec(globs: Sequence[str]) -> Callable[[str], bool]:

@@ -33,7 +33,7 @@ CREATE TABLE diagnostics (page INTEGER, path BLOB NOT NULL, line INTEGER NOT NUL
     severity TEXT NOT NULL, message TEXT NOT NULL, code TEXT NOT NULL);
 """
 INDEXES = """
-CREATE UNIQUE INDEX pages_path ON pages (path);
+CREATE INDEX pages_path ON pages (path);
 CREATE INDEX sections_page ON sections (page);
 CREATE INDEX sections_vector ON sections (vector);
 CREATE INDEX sections_digest ON sections (digest);
@@ -274,7 +274,11 @@ class Catalog:
         found: dict[int, int] = {}
         for chunk in _chunks(list(pages)):
             marks = ",".join("?" * len(chunk))
-            found.update(self._db.execute(f"SELECT page, min(id) FROM sections WHERE page IN ({marks}) GROUP BY page", chunk).fetchall())
+            found.update(
+                self._db.execute(
+                    f"SELECT page, min(id) FROM sections WHERE page IN ({marks}) GROUP BY page", chunk
+                ).fetchall()
+            )
         return found
 
     def page_numbers(self) -> set[int]:

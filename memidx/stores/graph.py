@@ -54,7 +54,7 @@ class GraphBuilder:
         self._thread = threading.Thread(target=self._work, name="memidx-graph", daemon=True)
         self._thread.start()
 
-    def add(self, rows: NDArray[np.float32]) -> None:
+    def append(self, rows: NDArray[np.float32]) -> None:
         """Hand over the next rows, shape (n, dimension)."""
         self._queue.put(rows)
 

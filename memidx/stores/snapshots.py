@@ -1,11 +1,11 @@
 """The folder of snapshots: staging, publishing by one rename, pointers of worktrees, garbage collection.
 
-    <git common dir>/memidx/
-        snapshots/<key>/    immutable once it is there
-        staging/<random>/   a build in progress; what a killed build leaves is swept later
-        worktrees/<id>      the key that a worktree (and vault folder) answered from last
-        cache/<model>/      vectors by text
-        lock                held while publishing and collecting, never while reading or building
+<git common dir>/memidx/
+    snapshots/<key>/    immutable once it is there
+    staging/<random>/   a build in progress; what a killed build leaves is swept later
+    worktrees/<id>      the key that a worktree (and vault folder) answered from last
+    cache/<model>/      vectors by text
+    lock                held while publishing and collecting, never while reading or building
 """
 
 from __future__ import annotations
@@ -283,4 +283,6 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MemidxError(f"{folder}: cannot be made: {error.strerror}", hint="check the permissions of the git folder") from error
+        raise MemidxError(
+            f"{folder}: cannot be made: {error.strerror}", hint="check the permissions of the git folder"
+        ) from error

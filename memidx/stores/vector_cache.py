@@ -45,7 +45,9 @@ class VectorCache:
             for start in range(0, len(digests), MANY):
                 chunk = digests[start : start + MANY]
                 marks = ",".join("?" * len(chunk))
-                found.update(self._db.execute(f"SELECT digest, vector FROM vectors WHERE digest IN ({marks})", chunk).fetchall())
+                found.update(
+                    self._db.execute(f"SELECT digest, vector FROM vectors WHERE digest IN ({marks})", chunk).fetchall()
+                )
         return found
 
     def put(self, vectors: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:

@@ -49,7 +49,7 @@ class Vectors:
     @classmethod
     def open(cls, folder: Path, rows: Sequence[int], dimension: int) -> Vectors:
         """Map the parts; ``rows`` are their lengths. Raises BrokenSnapshotError when a file has another size."""
-        parts = []
+        parts: list[NDArray[np.float32]] = []
         for name, count in zip((BASE, OVERLAY), rows, strict=False):
             path = folder / name
             try:

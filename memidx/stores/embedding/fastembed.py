@@ -53,4 +53,5 @@ class FastEmbed:
         return to_unit(np.asarray(rows, np.float32).reshape(len(texts), -1 if rows else self.identity.dimension))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return to_unit(np.asarray(next(iter(self._model.query_embed(text))), np.float32)[None, :])[0]
+        first: NDArray[np.float32] = to_unit(np.asarray(next(iter(self._model.query_embed(text))), np.float32)[None, :])[0]
+        return first

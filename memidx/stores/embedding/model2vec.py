@@ -52,4 +52,5 @@ class Model2Vec:
         return to_unit(np.asarray(self._model.encode(list(texts), show_progress_bar=False), np.float32))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self.embed_documents([text])[0]
+        first: NDArray[np.float32] = self.embed_documents([text])[0]
+        return first

@@ -16,5 +16,6 @@ def to_unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     norms = np.sqrt(np.einsum("ij,ij->i", wide, wide, optimize=False))
     good = np.isfinite(norms) & (norms > 0)
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=good)
-    unit = np.where(good[:, None], wide * scale[:, None], 0.0)
-    return unit.astype(np.float32)
+    wide[~good] = 0.0  # infinity times zero is not a number
+    unit: NDArray[np.float32] = (wide * scale[:, None]).astype(np.float32)
+    return unit

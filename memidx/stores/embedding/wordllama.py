@@ -101,8 +101,11 @@ class Wordllama:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         ids = self.tokenizer.encode(_flat(text), add_special_tokens=False).ids
-        rows = self._half_table()[ids].astype(np.float32)  # a few rows: casting the whole table costs 30 ms
-        return to_unit(np.add.reduce(rows, axis=0)[None, :])[0]
+        # One question needs a few rows: casting the whole table costs 30 ms, and is only done for many texts.
+        table = self.table if "table" in self.__dict__ else self._half_table()
+        rows = table[ids].astype(np.float32)
+        first: NDArray[np.float32] = to_unit(np.add.reduce(rows, axis=0)[None, :])[0]
+        return first
 
 
 def _flat(text: str) -> str:

@@ -1,0 +1,16 @@
+"""The pages a search may return."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+
+class PageSet(NamedTuple):
+    """Allowed page numbers out of all the pages of a snapshot, so that a store may use whichever side is smaller."""
+
+    allowed: AbstractSet[int]
+    every: AbstractSet[int]
+
+    def excluded(self) -> AbstractSet[int]:
+        return self.every - self.allowed

@@ -1,0 +1,101 @@
+"""From text to index terms: prepare, tokenize, lower-case, fold Latin accents, stem."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+
+from memidx.ground.errors import ConfigError
+from memidx.parsing import stopwords, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STEMMERS: Final = (
+    *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian"),
+    *("norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish"),
+)
+_OTHER_ALPHABETS: Final = frozenset({"arabic", "greek", "russian", "tamil"})
+_TANTIVY_STOPWORDS: Final = frozenset(
+    {"danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese"}
+    | {"russian", "spanish", "swedish"}
+)
+
+
+class Word(NamedTuple):
+    """One word of a query: its index term, and whether it says little."""
+
+    term: str
+    stop: bool
+
+
+class Analyzer:
+    """The analysis of one language. ``none`` stems nothing."""
+
+    def __init__(self, language: str) -> None:
+        """Raise ConfigError for a language without a stemmer."""
+        if language != "none" and language not in STEMMERS:
+            raise ConfigError(f"no stemmer for language {language!r}", hint=f"one of none, {', '.join(STEMMERS)}")
+        self.language = language
+        self.text: TextAnalyzer = _build(_chain(language))
+        self.exact: TextAnalyzer = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+        self._plain = _build(())
+
+    def terms(self, *texts: str) -> list[str]:
+        """The index terms of texts in order, with those of the parts of identifiers at the end."""
+        ready = tokens.prepare(*texts)
+        return [term for value in (*ready.words, ready.parts) for term in self.text.analyze(value)]
+
+    def words(self, folded: str) -> list[Word]:
+        """The words of a folded text, in order."""
+        terms = self.text.analyze(folded)
+        plain = self._plain.analyze(folded)
+        stop = _stopwords(self.language)
+        return [Word(term, word in stop) for term, word in zip(terms, plain, strict=True)]
+
+    def forms(self, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The index terms of each word by itself."""
+        return {word: tuple(self.text.analyze(tokens.fold(word))) for word in words}
+
+
+def _chain(language: str) -> tuple[str, ...]:
+    """The stemmers to apply, one after the other.
+
+    A stemmer leaves words of another alphabet alone, so a second one costs little and serves the pages, or the names
+    and code, that are not in the vault's language. Russian beside English: nDCG@10 .87 to .95 on Russian questions,
+    6 % more time. Arabic and Greek beside English would take twice the time and are used only when asked for.
+    """
+    if language == "none":
+        return ()
+    chain = [language]
+    if language in _OTHER_ALPHABETS:
+        chain.append("english")
+    if language != "russian":
+        chain.append("russian")
+    return tuple(chain)
+
+
+def _build(stemmers: tuple[str, ...]) -> TextAnalyzer:
+    builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.lowercase()).filter(Filter.ascii_fold())
+    for stemmer in stemmers:
+        builder = builder.filter(Filter.stemmer(stemmer))
+    return builder.build()
+
+
+class _Stopwords:
+    """A set of words that only Tantivy knows: a word is in it if the filter takes it out."""
+
+    def __init__(self, language: str) -> None:
+        self._filter = TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stopword(language)).build()
+
+    def __contains__(self, word: str) -> bool:
+        return not self._filter.analyze(word)
+
+
+@cache
+def _stopwords(language: str) -> frozenset[str] | _Stopwords:
+    if language in _TANTIVY_STOPWORDS:
+        return _Stopwords(language)
+    return frozenset() if language == "none" else stopwords.ENGLISH

@@ -1,0 +1,149 @@
+"""The files of a Tantivy index: which belong to it, and names that do not change from build to build.
+
+Tantivy names a segment by a random UUID. Nothing inside the files repeats it, so renaming them and writing the two
+JSON files anew makes equal inputs give equal bytes. Segment n is called 00000000-0000-0000-0000-00000000000n. Our own
+settings travel in the ``payload`` that Tantivy keeps for its users:
+
+    {"format": 1, "language": "english", "sizes": {"<file>": <bytes>, …}}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from memidx.ground.errors import BrokenSnapshotError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT: Final = 1
+META: Final = "meta.json"
+_MANAGED: Final = ".managed.json"
+_LOCKS: Final = (".tantivy-writer.lock", ".tantivy-meta.lock")
+_FIXED: Final = "0" * 20  # what the name of a renamed segment starts with; a random one practically never does
+
+
+def broken(path: Path, why: object) -> BrokenSnapshotError:
+    """The error for damage at ``path``."""
+    return BrokenSnapshotError(f"{path}: lexical index not readable: {why}", hint="build again: memidx build --full")
+
+
+class Payload(NamedTuple):
+    """What the index knows of itself beside Tantivy's own data."""
+
+    language: str
+    sizes: dict[str, int]
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """``meta.json`` as Tantivy wrote it. Raises BrokenSnapshotError."""
+    path = folder / META
+    try:
+        meta = json.loads(path.read_bytes())
+        if not isinstance(meta["segments"], list):
+            raise TypeError("segments is not a list")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise broken(path, error) from error
+    return dict(meta)
+
+
+def read_payload(folder: Path, meta: dict[str, Any]) -> Payload:
+    """Our part of ``meta.json``. Raises BrokenSnapshotError if it is missing or of another format."""
+    try:
+        payload = json.loads(meta["payload"])
+        if payload["format"] != FORMAT:
+            raise ValueError(f"format {payload['format']}, not {FORMAT}")
+        return Payload(str(payload["language"]), {str(k): int(v) for k, v in payload["sizes"].items()})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise broken(folder / META, error) from error
+
+
+def check_sizes(folder: Path, payload: Payload) -> None:
+    """Raise BrokenSnapshotError if a file is missing or has another size than when it was written."""
+    for name, size in payload.sizes.items():
+        try:
+            found = (folder / name).stat().st_size
+        except OSError as error:
+            raise broken(folder / name, error.strerror) from error
+        if found != size:
+            raise broken(folder / name, f"{found} bytes, not {size}")
+
+
+def settle(folder: Path, language: str) -> None:
+    """After the writer is gone: rename new segments, write the JSON files anew, remove everything else."""
+    meta = read_meta(folder)
+    taken = [int(_stem(s), 16) for s in meta["segments"] if _stem(s).startswith(_FIXED)]
+    following = max(taken, default=0) + 1
+    new = [s for s in meta["segments"] if not _stem(s).startswith(_FIXED)]
+    # Tantivy keeps segments in an order that depends on their random names: ours depends on what is in them.
+    for number, segment in enumerate(sorted(new, key=lambda s: _content(folder, s)), following):
+        old = _stem(segment)
+        segment["segment_id"] = str(uuid.UUID(int=number))
+        for path in sorted(folder.glob(f"{old}.*")):
+            path.rename(folder / (_stem(segment) + path.name[len(old) :]))
+    meta["segments"].sort(key=_stem)
+    stems = {_stem(s): s for s in meta["segments"]}
+    sizes = {}
+    for path in sorted(folder.iterdir()):
+        if _belongs(path.name, stems):
+            sizes[path.name] = path.stat().st_size
+        else:
+            path.unlink()
+    meta["payload"] = json.dumps({"format": FORMAT, "language": language, "sizes": sizes}, sort_keys=True)
+    _write(folder / _MANAGED, json.dumps([*sizes, META]))
+    _write(folder / META, json.dumps(meta, indent=1))
+
+
+def link_index(base: Path, folder: Path) -> None:
+    """Give ``folder`` the files of ``base``: the immutable ones by hard link where the file system can, else copied.
+
+    The two JSON files are copied, because a writer changes them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(base.iterdir()):
+        if path.name in _LOCKS:
+            continue
+        target = folder / path.name
+        if path.suffix == ".json":
+            shutil.copyfile(path, target)
+            continue
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copyfile(path, target)
+
+
+def _stem(segment: dict[str, Any]) -> str:
+    return str(segment["segment_id"]).replace("-", "")
+
+
+def _content(folder: Path, segment: dict[str, Any]) -> tuple[int, str]:
+    whole = hashlib.sha256()
+    for suffix in ("store", "idx"):
+        with (folder / f"{_stem(segment)}.{suffix}").open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return -int(segment["max_doc"]), whole.hexdigest()
+
+
+def _belongs(name: str, stems: dict[str, dict[str, Any]]) -> bool:
+    stem, _, rest = name.partition(".")
+    if stem not in stems:
+        return False
+    if not rest.endswith("del"):
+        return True
+    deletes = stems[stem]["deletes"]
+    return bool(deletes) and rest == f"{deletes['opstamp']}.del"
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file, with the permissions of a new one: Tantivy makes its JSON files private to the user."""
+    path.unlink(missing_ok=True)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

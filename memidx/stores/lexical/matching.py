@@ -1,0 +1,126 @@
+"""From a parsed query to a Tantivy query.
+
+Words are any-of, scored by BM25 (Robertson and Zaragoza 2009, k1 1.2, b 0.75). Beside the words of an identifier
+counts its whole, as a term of ``exact`` and as a phrase; so does an accented word as it was typed. Phrases must occur,
+excluded words must not, and the page filter is part of the query, so that no limit cuts before it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from tantivy import Occur, Query, Schema, Searcher
+
+from memidx.parsing import tokens
+from memidx.parsing.query import MAX_TERMS
+from memidx.stores.lexical.schema import BODY, EXACT, PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memidx.ground.pageset import PageSet
+    from memidx.ground.query import ParsedQuery
+    from memidx.stores.lexical.analyzer import Analyzer
+
+_WHOLE_WEIGHT: Final = 1.0
+
+
+def idf(documents: int, frequency: int) -> float:
+    """BM25's inverse document frequency: ``ln(1 + (N - n + 0.5) / (n + 0.5))``, as Tantivy computes it."""
+    frequency = min(frequency, documents)
+    return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
+class Matcher:
+    """Makes queries for one open index."""
+
+    def __init__(self, schema: Schema, searcher: Searcher, analyzer: Analyzer) -> None:
+        self.schema = schema
+        self._searcher = searcher
+        self._analyzer = analyzer
+
+    def terms(self, query: ParsedQuery) -> list[str]:
+        """The index terms of a query's words and phrases, distinct, without stop words if others remain."""
+        ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
+        words = self._analyzer.words("\n".join(text for r in ready for text in (*r.words, r.parts)))
+        telling = dict.fromkeys(word.term for word in words if not word.stop)
+        return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
+
+    def frequency(self, term: str) -> int:
+        """In how many sections a term occurs. A run shorter than an n-gram counts the n-grams it starts, at most N."""
+        if tokens.is_short_run(term):
+            found = sum(count for _, count in self._searcher.terms_with_prefix(BODY, term))
+            return min(found, self._searcher.num_docs)
+        return int(self._searcher.doc_freq(BODY, term))
+
+    def query(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
+        """The whole query; None if it cannot find anything."""
+        wanted = [(Occur.Should, self._word(term)) for term in self.terms(query)]
+        wanted += [(Occur.Should, whole) for chunk in query.terms for whole in self._wholes(chunk)]
+        if not wanted:
+            return None
+        clauses = [(Occur.Must, Query.boolean_query(wanted))]
+        return self._constrain(clauses, query, pages)
+
+    def constraints(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
+        """Only what must and must not be, for everything; None if the query has no such condition."""
+        if not query.phrases and not query.excluded and pages is None:
+            return None
+        return self._constrain([(Occur.Must, Query.all_query())], query, pages)
+
+    def _constrain(self, clauses: list[tuple[Occur, Query]], query: ParsedQuery, pages: PageSet | None) -> Query | None:
+        for phrase in query.phrases:
+            required = self._phrase(phrase)
+            if required is not None:
+                clauses.append((Occur.Must, required))
+        for phrase in query.excluded:
+            forbidden = self._phrase(phrase)
+            if forbidden is not None:
+                clauses.append((Occur.MustNot, forbidden))
+        if pages is not None:
+            if not pages.allowed:
+                return None
+            if 2 * len(pages.allowed) <= len(pages.every):
+                clauses.append((Occur.Must, Query.const_score_query(self._pages(pages.allowed), 0.0)))
+            elif excluded := pages.excluded():
+                clauses.append((Occur.MustNot, self._pages(excluded)))
+        return Query.boolean_query(clauses)
+
+    def _pages(self, pages: Iterable[int]) -> Query:
+        return Query.term_set_query(self.schema, PAGE, sorted(pages))
+
+    def _word(self, term: str) -> Query:
+        if not tokens.is_short_run(term):
+            return Query.term_query(self.schema, BODY, term, index_option="freq")
+        found = [word for word, _ in self._searcher.terms_with_prefix(BODY, term)]
+        if not found:
+            return Query.empty_query()
+        score = idf(self._searcher.num_docs, self.frequency(term))
+        return Query.const_score_query(Query.term_set_query(self.schema, BODY, found), score)
+
+    def _wholes(self, chunk: str) -> list[Query]:
+        ready = tokens.prepare(chunk)
+        if not ready.exact:
+            return []
+        wholes = [Query.term_query(self.schema, EXACT, term, index_option="freq") for term in ready.exact.split()]
+        words = self._analyzer.text.analyze(ready.words[0])
+        if len(words) > 1 and chunk.isascii():
+            wholes.append(Query.phrase_query(self.schema, BODY, list(words)))
+        return [Query.boost_query(whole, _WHOLE_WEIGHT) for whole in wholes]
+
+    def _phrase(self, phrase: str) -> Query | None:
+        """A phrase that must or must not occur; None if it has no words."""
+        ready = tokens.prepare(phrase)
+        exact = ready.exact.split()
+        # C++, .NET and --force differ from their words by symbols at the edge, which only the whole has.
+        if len(exact) == 1 and not (exact[0][0].isalnum() and exact[0][-1].isalnum()):
+            return Query.term_query(self.schema, EXACT, exact[0], index_option="freq")
+        words = self._analyzer.text.analyze(ready.words[0])
+        if not words:
+            return None
+        if len(words) == 1:
+            return self._word(words[0])
+        if tokens.is_short_run(words[-1]):
+            return Query.phrase_prefix_query(self.schema, BODY, list(words))
+        return Query.phrase_query(self.schema, BODY, list(words))

@@ -1,0 +1,125 @@
+"""Searching an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from tantivy import DocAddress, Query, Searcher
+
+from memidx.stores.lexical import files
+from memidx.stores.lexical.analyzer import Analyzer
+from memidx.stores.lexical.guard import guarded
+from memidx.stores.lexical.matching import Matcher, idf
+from memidx.stores.lexical.schema import PAGE, RAW, SECTION, open_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memidx.ground.pageset import PageSet
+    from memidx.ground.query import ParsedQuery
+
+_TIES = 16  # hits looked at beyond the limit, so that equal scores are cut in a settled order
+
+
+class SectionScore(NamedTuple):
+    """A hit: the section, its page, and its BM25 score, finite and not negative."""
+
+    section: int
+    page: int
+    score: float
+
+
+class LexicalIndex:
+    """An index open for reading. Every method raises BrokenSnapshotError if the files turn out to be damaged."""
+
+    def __init__(self, folder: Path, searcher: Searcher, matcher: Matcher, analyzer: Analyzer) -> None:
+        self.folder = folder
+        self.analyzer = analyzer
+        self._searcher = searcher
+        self._matcher = matcher
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the index in ``folder``. Raises BrokenSnapshotError for anything missing, cut short or foreign."""
+        payload = files.read_payload(folder, files.read_meta(folder))
+        files.check_sizes(folder, payload)
+        analyzer = Analyzer(payload.language)
+        with guarded(folder):
+            index = open_index(folder, analyzer)
+            searcher = index.searcher()
+            return cls(folder, searcher, Matcher(index.schema, searcher, analyzer), analyzer)
+
+    @property
+    def num_docs(self) -> int:
+        """The number of sections."""
+        return self._searcher.num_docs
+
+    def search(self, query: ParsedQuery, limit: int, pages: PageSet | None = None) -> list[SectionScore]:
+        """The best ``limit`` sections, best first, equal scores by section number.
+
+        A query without words finds nothing. ``pages`` is applied inside the search.
+        """
+        if limit < 1 or not query.has_words:
+            return []
+        with guarded(self.folder):
+            wanted = self._matcher.query(query, pages)
+            return [] if wanted is None else self._top(wanted, limit)
+
+    def constrained(self, query: ParsedQuery, pages: PageSet | None = None) -> frozenset[int] | None:
+        """The sections that hold every phrase and no excluded word, for streams that cannot tell by themselves.
+
+        None if the query has neither and ``pages`` is None: every section is fine.
+        """
+        if pages is not None and not pages.allowed:
+            return frozenset()
+        with guarded(self.folder):
+            wanted = self._matcher.constraints(query, pages)
+            if wanted is None:
+                return None
+            addresses = [address for _, address in self._hits(wanted, self.num_docs)]
+            return frozenset(self._numbers(SECTION, addresses))
+
+    def texts(self, sections: Iterable[int]) -> dict[int, str]:
+        """The stored source text by section number. Unknown numbers are left out."""
+        numbers = sorted(set(sections))
+        if not numbers:
+            return {}
+        with guarded(self.folder):
+            wanted = Query.term_set_query(self._matcher.schema, SECTION, numbers)
+            addresses = [address for _, address in self._hits(wanted, len(numbers))]
+            found = self._numbers(SECTION, addresses)
+            raw = [self._searcher.doc(address).get_first(RAW) for address in addresses]
+        return {n: bytes(text or b"").decode() for n, text in sorted(zip(found, raw, strict=True))}
+
+    def terms(self, query: ParsedQuery) -> list[str]:
+        """The index terms that the query's words come to, distinct, without stop words if others remain."""
+        return self._matcher.terms(query)
+
+    def doc_freq(self, term: str) -> int:
+        """In how many sections an index term occurs; deleted ones still count until the index is built anew."""
+        with guarded(self.folder):
+            return self._matcher.frequency(term)
+
+    def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """The weight of each index term: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
+        return {term: idf(self.num_docs, self.doc_freq(term)) for term in terms}
+
+    def _top(self, wanted: Query, limit: int) -> list[SectionScore]:
+        ask = limit + _TIES
+        hits = self._hits(wanted, ask)
+        # As long as the last hit asked for ties with the last one wanted, an equal one may still be missing.
+        while len(hits) == ask and hits[-1][0] == hits[limit - 1][0]:
+            ask *= 4
+            hits = self._hits(wanted, ask)
+        addresses = [address for _, address in hits]
+        found = zip(self._numbers(SECTION, addresses), self._numbers(PAGE, addresses), hits, strict=True)
+        scored = [SectionScore(section, page, float(score)) for section, page, (score, _) in found]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.section))[:limit]
+
+    def _hits(self, wanted: Query, limit: int) -> list[tuple[float, DocAddress]]:
+        limit = min(limit, self.num_docs)
+        return self._searcher.search(wanted, limit, count=False).hits if limit else []
+
+    def _numbers(self, field: str, addresses: list[DocAddress]) -> list[int]:
+        return [int(value or 0) for value in self._searcher.fast_field_values(field, addresses)] if addresses else []

@@ -1,0 +1,119 @@
+"""Vectors in flat files, the exact scan, and the graph with its measured recall."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memidx.ground.errors import BrokenSnapshotError
+from memidx.stores.embedding.unit import to_unit
+from memidx.stores.graph import FILE, Graph, GraphBuilder
+from memidx.stores.vectors import BASE, OVERLAY, Vectors, VectorWriter, merge
+
+
+def unit_rows(count, dimension=16, seed=1):
+    return to_unit(np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32))
+
+
+def written(folder, base, overlay=None):
+    sizes = []
+    for name, rows in ((BASE, base), (OVERLAY, overlay)):
+        if rows is not None:
+            writer = VectorWriter(folder / name)
+            writer.append(rows)
+            writer.close()
+            sizes.append(len(rows))
+    return Vectors.open(folder, sizes, base.shape[1])
+
+
+@given(st.integers(1, 40), st.integers(0, 10), st.integers(1, 60), st.integers(0, 1000))
+@settings(deadline=None, max_examples=40)
+def test_scan_is_the_sorted_list_of_cosines(tmp_path_factory, base, overlay, limit, seed):
+    rows = unit_rows(base + overlay, seed=seed)
+    vectors = written(tmp_path_factory.mktemp("v"), rows[:base], rows[base:] if overlay else None)
+    query = unit_rows(1, seed=seed + 1)[0]
+    found = vectors.scan(query, limit)
+    expected = sorted(((-round(float(r @ query), 6), i) for i, r in enumerate(rows)))[:limit]
+    assert len(found) == min(limit, base + overlay)
+    assert np.allclose([f.cosine for f in found], [-c for c, _ in expected], atol=2e-6)
+    assert len({f.row for f in found}) == len(found)
+
+
+def test_equal_vectors_come_in_row_order_also_at_the_edge(tmp_path):
+    vectors = written(tmp_path, np.repeat(unit_rows(1), 10, axis=0))
+    assert [s.row for s in vectors.scan(unit_rows(1)[0], 4)] == [0, 1, 2, 3]
+
+
+def test_scan_of_some_rows_spans_both_parts(tmp_path):
+    rows = unit_rows(12)
+    vectors = written(tmp_path, rows[:8], rows[8:])
+    found = vectors.scan(rows[9], 3, [2, 5, 9, 11])
+    assert found[0].row == 9
+    assert {f.row for f in found} <= {2, 5, 9, 11}
+    assert np.array_equal(vectors.rows([11, 0]), rows[[11, 0]])
+
+
+def test_scan_overlay_looks_at_the_overlay_alone(tmp_path):
+    rows = unit_rows(12)
+    vectors = written(tmp_path, rows[:8], rows[8:])
+    assert {s.row for s in vectors.scan_overlay(rows[0], 99)} == {8, 9, 10, 11}
+    near = merge([vectors.scan(rows[9], 2), vectors.scan_overlay(rows[9], 2)], 2)
+    assert near[0].row == 9 and len(near) == 2
+
+
+def test_a_truncated_file_is_noticed(tmp_path):
+    written(tmp_path, unit_rows(4))
+    with pytest.raises(BrokenSnapshotError, match=OVERLAY):
+        Vectors.open(tmp_path, [4, 2], 16)
+    (tmp_path / BASE).write_bytes((tmp_path / BASE).read_bytes()[:-1])
+    with pytest.raises(BrokenSnapshotError, match=BASE):
+        Vectors.open(tmp_path, [4], 16)
+
+
+def test_unit_rows_have_length_one_or_are_zero():
+    rows = np.array([[3, 4], [0, 0], [np.inf, 1], [np.nan, 1]], np.float32)
+    assert np.allclose(to_unit(rows), [[0.6, 0.8], [0, 0], [0, 0], [0, 0]])
+
+
+def build_graph(folder, rows, questions):
+    builder = GraphBuilder(rows.shape[1], 4)  # fewer than there are: it grows
+    for start in range(0, len(rows), 7):
+        builder.append(rows[start : start + 7])
+    return builder.finish(folder / FILE, rows, questions)
+
+
+def test_graph_is_the_same_file_twice_and_finds_what_it_says(tmp_path):
+    rows, questions = unit_rows(300), unit_rows(20, seed=9)
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    report = build_graph(tmp_path / "a", rows, questions)
+    build_graph(tmp_path / "b", rows, questions)
+    assert (tmp_path / "a" / FILE).read_bytes() == (tmp_path / "b" / FILE).read_bytes()
+    assert report.rows == 300 and report.questions == 20
+    graph = Graph.open(tmp_path / "a" / FILE, 16, 300, report.ef)
+    exact = [set(np.argsort(-(rows @ q))[:50].tolist()) for q in questions]
+    found = [{s.row for s in graph.search(q, 50)} for q in questions]
+    recall = np.mean([len(e & f) / 50 for e, f in zip(exact, found, strict=True)])
+    assert recall == pytest.approx(report.recall, abs=0.02) and recall > 0.9
+
+
+def test_b10_a_graph_never_gives_more_than_it_holds(tmp_path):
+    rows = unit_rows(2)
+    report = build_graph(tmp_path, rows, rows)
+    graph = Graph.open(tmp_path / FILE, 16, 2, report.ef)
+    assert {s.row for s in graph.search(rows[0], 50)} == {0, 1}
+
+
+def test_an_empty_graph_can_be_built_and_asked(tmp_path):
+    none = np.zeros((0, 16), np.float32)
+    report = GraphBuilder(16, 0).finish(tmp_path / FILE, none, none)
+    assert Graph.open(tmp_path / FILE, 16, 0, report.ef).search(unit_rows(1)[0], 5) == []
+
+
+def test_a_damaged_graph_is_noticed(tmp_path):
+    rows = unit_rows(30)
+    build_graph(tmp_path, rows, rows)
+    with pytest.raises(BrokenSnapshotError):
+        Graph.open(tmp_path / FILE, 16, 31, 50)
+    (tmp_path / FILE).write_bytes(b"\0" * 10)
+    with pytest.raises(BrokenSnapshotError):
+        Graph.open(tmp_path / FILE, 16, 30, 50)
