@@ -68,6 +68,7 @@ class _Reader:
         self.link: _Target | None = None  # the outermost one
         self.label_start = 0  # where its label starts in ``words``
         self.link_depth = 0
+        self.heading_line = 0
         self.formula_end = 0  # where the ``$$`` formula ends that a heading was found in
 
     def run(self, events: Iterator[tuple[Any, Any]]) -> None:
@@ -99,6 +100,7 @@ class _Reader:
             if not self.quotes:
                 self.open += 1
                 self.words.clear()
+                self.heading_line = self.place.line(start)  # now: a link further down in it moves the place on
         elif "BlockQuote" in tag:
             self.quotes += 1
 
@@ -133,7 +135,7 @@ class _Reader:
         start = self.raw.rfind(b"\n", 0, span["start"]) + 1
         newline = self.raw.find(b"\n", max(span["start"], span["end"] - 1))
         end = len(self.raw) if newline < 0 else newline + 1
-        line = self.place.line(start)
+        line = self.heading_line
         end_line = line + self.raw.count(b"\n", start, end - 1)
         self.marks.append(Mark(Heading(level, text, self.anchors.take(text), line), start, end, end_line))
 

@@ -57,7 +57,7 @@ def parse_page(path: str, data: bytes, rules: PageRules = _DEFAULT_RULES) -> Pag
         links=outline.links,
         diagnostics=tuple(sorted(found, key=lambda note: note[1:3])),
         degraded=degraded,
-        body_line=min(front.body_line, count_lines(text)),
+        body_line=front.body_line,
         headings=tuple(mark.heading for mark in outline.marks),
     )
 

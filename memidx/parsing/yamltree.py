@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    Event,
+    ScalarEvent,
+    SequenceStartEvent,
+)
 
 from memidx.ground.codes import finding
 
@@ -60,7 +69,7 @@ _PAIR = 2
 
 
 class _Open(NamedTuple):
-    event: yaml.CollectionStartEvent
+    event: CollectionStartEvent
     children: list[Node]
 
 
@@ -114,28 +123,28 @@ class _Reader:
             raise _Refused("front-matter-mapping", root.line, root.col, message)
         return root
 
-    def _build(self, next_event: Callable[[], yaml.Event | None]) -> Node:
+    def _build(self, next_event: Callable[[], Event | None]) -> Node:
         roots: list[Node] = []
         stack: list[_Open] = []
         siblings = roots
-        while not isinstance(event := next_event(), yaml.StreamEndEvent):
-            if isinstance(event, yaml.ScalarEvent):
+        while (event := next_event()) is not None:
+            if isinstance(event, ScalarEvent):
                 node: Node = self._scalar(event)
-            elif isinstance(event, yaml.CollectionStartEvent):
+            elif isinstance(event, CollectionStartEvent):
                 if len(stack) >= MAX_DEPTH:
                     raise self._refuse("front-matter-limit", event, f"nested deeper than {MAX_DEPTH} levels")
                 siblings = []
                 stack.append(_Open(event, siblings))
                 continue
-            elif isinstance(event, yaml.CollectionEndEvent):
+            elif isinstance(event, CollectionEndEvent):
                 opened = stack.pop()
                 siblings = stack[-1].children if stack else roots
                 event = opened.event
                 node = self._collection(opened)
-            elif isinstance(event, yaml.AliasEvent):
+            elif isinstance(event, AliasEvent):
                 siblings.append(self._alias(event))
                 continue
-            elif isinstance(event, yaml.DocumentStartEvent) and roots:
+            elif isinstance(event, DocumentStartEvent) and roots:
                 raise self._refuse(
                     "front-matter-mapping", event, "front-matter must be a mapping, not several documents"
                 )
@@ -146,7 +155,7 @@ class _Reader:
             siblings.append(node)
         return roots[0] if roots else Mapping((), self.first_line, 1)
 
-    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
+    def _scalar(self, event: ScalarEvent) -> Scalar:
         line, col = self._at(event)
         if event.tag and self._is_refused(event.tag, line, col):
             return Scalar("", line, col, null=True)
@@ -158,13 +167,13 @@ class _Reader:
         line, col = self._at(event)
         if event.tag and self._is_refused(event.tag, line, col):
             return Scalar("", line, col, null=True)
-        if isinstance(event, yaml.SequenceStartEvent):
+        if isinstance(event, SequenceStartEvent):
             return Sequence(tuple(children), line, col)
         if len(children) == _PAIR and event.flow_style and (text := _placeholder(*children)):
             return Scalar(text, line, col)
         return Mapping(tuple(zip(children[::2], children[1::2], strict=True)), line, col)
 
-    def _alias(self, event: yaml.AliasEvent) -> Node:
+    def _alias(self, event: AliasEvent) -> Node:
         # An anchor is known once its value is complete, so no value can hold itself.
         if event.anchor not in self._anchors:
             message = (
@@ -181,10 +190,10 @@ class _Reader:
         self.notes.append(finding("yaml-tag", self.path, line, col, message))
         return True
 
-    def _refuse(self, code: str, event: yaml.Event, message: str) -> _Refused:
+    def _refuse(self, code: str, event: Event, message: str) -> _Refused:
         return _Refused(code, *self._at(event), message)
 
-    def _at(self, event: yaml.Event) -> tuple[int, int]:
+    def _at(self, event: Event) -> tuple[int, int]:
         mark: Any = event.start_mark  # never None in events that come from a text
         return self.first_line + mark.line, mark.column + 1
 
