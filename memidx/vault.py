@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -20,7 +20,7 @@ from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.hits import STREAMS, Answer, Freshness
 from memidx.ground.manifest import content_key
 from memidx.ground.settings import Settings
-from memidx.parsing.config import apply_environment, parse_config
+from memidx.parsing.config import apply_environment, parse_config, set_option
 from memidx.parsing.query import parse_query
 from memidx.parsing.selector import make_selector
 from memidx.stores.embedding import open_embedder
@@ -30,6 +30,9 @@ from memidx.stores.snapshots import Snapshots, worktree_id
 
 if TYPE_CHECKING:
     from memidx.engines.build import BuildReport, Inputs
+    from memidx.engines.export import Exported
+    from memidx.engines.show import Shown
+    from memidx.engines.status import Status
     from memidx.ground.listing import Listing
     from memidx.ground.model import Embedder
     from memidx.stores.git import WorktreeRun
@@ -271,6 +274,38 @@ class Vault:
         same = old.manifest.settings == inputs.settings.build_digest() and old.manifest.model == model
         return Work(pages, touched, update=same)
 
+    # -- everyday -------------------------------------------------------------------------------------------------
+
+    def status(self, *, verify: bool = False) -> Status:
+        """Whether the index matches the pages, why not, and what is in it. ``verify`` reads every file of it."""
+        from memidx.engines.status import status
+
+        broken = self.model_error.message if self.model_error else None
+        return status(self.inputs(self.listing()), self.snapshots, self.base_key(), broken, verify=verify)
+
+    def show(self, place: str, cwd: Path | None = None, source: Source = WORKTREE) -> Shown:
+        """The page, and with ``path:line`` the section, that ``place`` means from ``cwd`` or from the root."""
+        from memidx.engines.show import show
+
+        here = (cwd or self.root).resolve()
+        inside = here.relative_to(self.root).as_posix() if here.is_relative_to(self.root) else None
+        return show(place, inside, self.listing(source), self.git, self.settings)
+
+    def export(self, target: Path, source: Source = WORKTREE) -> Exported:
+        """Build what is missing and copy the snapshot to ``target``, for `query --index`."""
+        from memidx.engines.export import check_target, export
+
+        check_target(target)
+        return export(Snapshot(self.snapshots.folder(self.build(source).key)), self.settings, target)
+
+    def collect(self, now: float, keep: int | None = None) -> tuple[list[str], int]:
+        """Remove snapshots that nothing needs. Returns their keys and the bytes that came free."""
+        from memidx.engines.status import size_of
+
+        before = size_of(self.snapshots.home)
+        removed = self.snapshots.collect(self.settings.build.keep if keep is None else keep, now)
+        return removed, before - size_of(self.snapshots.home)
+
 
 def make_question(text: str, limit: int, filters: Filters, only: str | None, *, explain: bool) -> Question:
     """Check the options of a question. Raises MemidxError that says what is allowed."""
@@ -318,9 +353,11 @@ def open_vault(
     *,
     environ: Mapping[str, str] | None = None,
     eager: bool = False,
+    options: Iterable[tuple[str, str]] = (),
     **changes: object,
 ) -> Vault:
-    """Open the vault that ``path`` is in. ``changes`` replace parts of the settings, e.g. ``query=QuerySettings(…)``.
+    """Open the vault that ``path`` is in. ``options`` are ``("part.name", "value")`` pairs, over the
+    config and the environment; ``changes`` replace parts of the settings, e.g. ``query=QuerySettings(…)``.
 
     ``eager`` starts git's listing of the working tree at once, so that it runs while libraries are imported.
 
@@ -331,6 +368,8 @@ def open_vault(
     git = Git(where, environ)
     pending = git.start_worktree() if eager else None
     settings = load_settings(where.root, environ)
+    for name, value in options:
+        settings = set_option(settings, name, value, "--set")
     if changes:
         settings = replace(settings, **changes)  # type: ignore[arg-type]
     return Vault(git, settings, environ, pending)

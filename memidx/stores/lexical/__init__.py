@@ -1,7 +1,7 @@
 """The lexical store: a Tantivy index of sections, in a folder of files with fixed names."""
 
 from memidx.stores.lexical.analyzer import Analyzer
-from memidx.stores.lexical.reading import LexicalIndex, SectionScore
+from memidx.stores.lexical.reading import LexicalIndex
 from memidx.stores.lexical.stats import LexicalStats, stats
 from memidx.stores.lexical.writing import LexicalRow, update_index, write_index
 
@@ -10,7 +10,6 @@ __all__ = [
     "LexicalIndex",
     "LexicalRow",
     "LexicalStats",
-    "SectionScore",
     "stats",
     "update_index",
     "write_index",

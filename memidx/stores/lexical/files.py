@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import uuid
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 META: Final = "meta.json"
 _MANAGED: Final = ".managed.json"
-_LOCKS: Final = (".tantivy-writer.lock", ".tantivy-meta.lock")
+_META_LOCK: Final = ".tantivy-meta.lock"
+_LOCKS: Final = (".tantivy-writer.lock", _META_LOCK)
 _FIXED: Final = "0" * 20  # what the name of a renamed segment starts with; a random one practically never does
 
 
@@ -45,22 +47,24 @@ def read_meta(folder: Path) -> dict[str, Any]:
     path = folder / META
     try:
         meta = json.loads(path.read_bytes())
-        if not isinstance(meta["segments"], list):
-            raise TypeError("segments is not a list")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise broken(path, error) from error
-    return dict(meta)
+    if not isinstance(meta, dict) or not isinstance(meta.get("segments"), list):
+        raise broken(path, "no list of segments")
+    return meta
 
 
 def read_payload(folder: Path, meta: dict[str, Any]) -> Payload:
     """Our part of ``meta.json``. Raises BrokenSnapshotError if it is missing or of another format."""
     try:
         payload = json.loads(meta["payload"])
-        if payload["format"] != FORMAT:
-            raise ValueError(f"format {payload['format']}, not {FORMAT}")
-        return Payload(str(payload["language"]), {str(k): int(v) for k, v in payload["sizes"].items()})
+        found, language = payload["format"], str(payload["language"])
+        sizes = {str(name): int(size) for name, size in payload["sizes"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise broken(folder / META, error) from error
+    if found != FORMAT:
+        raise broken(folder / META, f"format {found}, not {FORMAT}")
+    return Payload(language, sizes)
 
 
 def check_sizes(folder: Path, payload: Payload) -> None:
@@ -94,6 +98,7 @@ def settle(folder: Path, language: str) -> None:
             sizes[path.name] = path.stat().st_size
         else:
             path.unlink()
+    (folder / _META_LOCK).touch()  # a reader would make it; so the folder stays as it was built
     meta["payload"] = json.dumps({"format": FORMAT, "language": language, "sizes": sizes}, sort_keys=True)
     _write(folder / _MANAGED, json.dumps([*sizes, META]))
     _write(folder / META, json.dumps(meta, indent=1))
@@ -116,6 +121,20 @@ def link_index(base: Path, folder: Path) -> None:
             os.link(path, target)
         except OSError:
             shutil.copyfile(path, target)
+
+
+def mirror(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """A writable folder of links to the files of a read-only one: Tantivy takes a lock even to read."""
+    place = tempfile.TemporaryDirectory(prefix="memidx-")
+    for path in folder.iterdir():
+        if path.name in _LOCKS:
+            continue
+        target = os.path.join(place.name, path.name)  # noqa: PTH118 - the name is text
+        try:
+            os.symlink(path.resolve(), target)
+        except OSError:
+            shutil.copyfile(path, target)
+    return place
 
 
 def _stem(segment: dict[str, Any]) -> str:

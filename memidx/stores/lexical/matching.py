@@ -17,13 +17,13 @@ from memidx.parsing.query import MAX_TERMS
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from memidx.ground.pageset import PageSet
     from memidx.ground.query import ParsedQuery
     from memidx.stores.lexical.analyzer import Analyzer
 
-_WHOLE_WEIGHT: Final = 1.0
+_WHOLE_WEIGHT: Final = 2.0
 
 
 def idf(documents: int, frequency: int) -> float:
@@ -57,7 +57,7 @@ class Matcher:
     def query(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
         """The whole query; None if it cannot find anything."""
         wanted = [(Occur.Should, self._word(term)) for term in self.terms(query)]
-        wanted += [(Occur.Should, whole) for chunk in query.terms for whole in self._wholes(chunk)]
+        wanted += [(Occur.Should, whole) for whole in self._wholes(query)]
         if not wanted:
             return None
         clauses = [(Occur.Must, Query.boolean_query(wanted))]
@@ -99,15 +99,29 @@ class Matcher:
         score = idf(self._searcher.num_docs, self.frequency(term))
         return Query.const_score_query(Query.term_set_query(self.schema, BODY, found), score)
 
-    def _wholes(self, chunk: str) -> list[Query]:
+    def _wholes(self, query: ParsedQuery) -> list[Query]:
+        """What puts an identifier or an accented word first where it stands as it was typed.
+
+        Its weight is 2 over the square of the number of telling words. Asked for alone, an identifier leads; in a
+        question of ten words it must not drown the others (fixed weights of .1 to 1 lost up to .03 nDCG@10).
+        """
+        telling = sum(any(not word.stop for word in self._analyzer.words(tokens.fold(chunk))) for chunk in query.terms)
+        weight = _WHOLE_WEIGHT / max(1, telling) ** 2
+        return [Query.boost_query(whole, weight) for chunk in query.terms for whole in self._whole(chunk)]
+
+    def _whole(self, chunk: str) -> Iterator[Query]:
         ready = tokens.prepare(chunk)
-        if not ready.exact:
-            return []
-        wholes = [Query.term_query(self.schema, EXACT, term, index_option="freq") for term in ready.exact.split()]
+        for term in ready.exact.split():
+            frequency = int(self._searcher.doc_freq(EXACT, term))
+            if frequency:
+                score = idf(self._searcher.num_docs, frequency)
+                yield Query.const_score_query(self._exact(term), score)
         words = self._analyzer.text.analyze(ready.words[0])
-        if len(words) > 1 and chunk.isascii():
-            wholes.append(Query.phrase_query(self.schema, BODY, list(words)))
-        return [Query.boost_query(whole, _WHOLE_WEIGHT) for whole in wholes]
+        if ready.exact and chunk.isascii() and len(words) > 1:
+            yield Query.phrase_query(self.schema, BODY, list(words))
+
+    def _exact(self, term: str) -> Query:
+        return Query.term_query(self.schema, EXACT, term, index_option="freq")
 
     def _phrase(self, phrase: str) -> Query | None:
         """A phrase that must or must not occur; None if it has no words."""
@@ -115,7 +129,7 @@ class Matcher:
         exact = ready.exact.split()
         # C++, .NET and --force differ from their words by symbols at the edge, which only the whole has.
         if len(exact) == 1 and not (exact[0][0].isalnum() and exact[0][-1].isalnum()):
-            return Query.term_query(self.schema, EXACT, exact[0], index_option="freq")
+            return self._exact(exact[0])
         words = self._analyzer.text.analyze(ready.words[0])
         if not words:
             return None

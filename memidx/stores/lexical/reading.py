@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+import os
+from typing import TYPE_CHECKING, Self
 
 from tantivy import DocAddress, Query, Searcher
 
+from memidx.ground.query import ParsedQuery
+from memidx.ground.scores import SectionScore
 from memidx.stores.lexical import files
 from memidx.stores.lexical.analyzer import Analyzer
 from memidx.stores.lexical.guard import guarded
@@ -15,19 +17,13 @@ from memidx.stores.lexical.schema import PAGE, RAW, SECTION, open_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
+
+    from tempfile import TemporaryDirectory
 
     from memidx.ground.pageset import PageSet
-    from memidx.ground.query import ParsedQuery
 
 _TIES = 16  # hits looked at beyond the limit, so that equal scores are cut in a settled order
-
-
-class SectionScore(NamedTuple):
-    """A hit: the section, its page, and its BM25 score, finite and not negative."""
-
-    section: int
-    page: int
-    score: float
 
 
 class LexicalIndex:
@@ -38,6 +34,7 @@ class LexicalIndex:
         self.analyzer = analyzer
         self._searcher = searcher
         self._matcher = matcher
+        self._mirrored: TemporaryDirectory[str] | None = None  # held as long as the index, then removed
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -46,9 +43,12 @@ class LexicalIndex:
         files.check_sizes(folder, payload)
         analyzer = Analyzer(payload.language)
         with guarded(folder):
-            index = open_index(folder, analyzer)
+            mirrored = None if os.access(folder, os.W_OK) else files.mirror(folder)
+            index = open_index(Path(mirrored.name) if mirrored else folder, analyzer)
             searcher = index.searcher()
-            return cls(folder, searcher, Matcher(index.schema, searcher, analyzer), analyzer)
+            opened = cls(folder, searcher, Matcher(index.schema, searcher, analyzer), analyzer)
+            opened._mirrored = mirrored
+            return opened
 
     @property
     def num_docs(self) -> int:
@@ -79,6 +79,13 @@ class LexicalIndex:
                 return None
             addresses = [address for _, address in self._hits(wanted, self.num_docs)]
             return frozenset(self._numbers(SECTION, addresses))
+
+    def pages_with(self, phrase: str) -> frozenset[int]:
+        """The pages on which a word or phrase occurs, in any section."""
+        with guarded(self.folder):
+            wanted = self._matcher.constraints(ParsedQuery(phrases=(phrase,)), None)
+            addresses = [address for _, address in self._hits(wanted, self.num_docs)] if wanted is not None else []
+            return frozenset(self._numbers(PAGE, addresses))
 
     def texts(self, sections: Iterable[int]) -> dict[int, str]:
         """The stored source text by section number. Unknown numbers are left out."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from tantivy import Index, Schema, SchemaBuilder
 
-from memidx.stores.lexical.analyzer import Analyzer
-
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from memidx.stores.lexical.analyzer import Analyzer
 
 BODY: Final = "body"
 EXACT: Final = "exact"

@@ -1,0 +1,103 @@
+"""Making a vault: its settings file, and the line that tells git how to merge feedback. Nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memidx.ground.errors import MemidxError
+from memidx.ground.settings import Settings, as_plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = ".memidx/config.yaml"
+ATTRIBUTES = ".gitattributes"
+SIDECAR = ".memidx/decay.jsonl"
+MERGE = f"{SIDECAR} merge=union"
+HEAD = """\
+# Settings of memidx in this repository. Each line shows a default: take its first # away and change it.
+# MEMIDX_PART_NAME in the environment wins over this file, --set part.name=value wins over both.
+"""
+
+
+class Step(NamedTuple):
+    """What became of one file."""
+
+    path: str
+    done: str  # "written", "added a line" or "kept"
+    why: str = ""
+
+
+def initialise(root: Path) -> list[Step]:
+    """Make ``root`` a vault. Run again, it changes nothing.
+
+    Raises MemidxError when a symbolic link stands in the way or a file cannot be written.
+    """
+    for name in (".memidx", CONFIG, ATTRIBUTES):
+        if (root / name).is_symlink():
+            raise MemidxError(f"{root / name}: is a symbolic link, which is not followed", hint="replace it by a file")
+    try:
+        return [_config(root / CONFIG), _attributes(root / ATTRIBUTES)]
+    except OSError as error:
+        raise MemidxError(
+            f"{error.filename}: cannot be written: {error.strerror}", hint="check its permissions"
+        ) from error
+
+
+def _config(path: Path) -> Step:
+    path.parent.mkdir(exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(config_text())
+    except FileExistsError:
+        return Step(CONFIG, "kept", "it is there already")
+    return Step(CONFIG, "written", "every setting, commented out")
+
+
+def _attributes(path: Path) -> Step:
+    try:
+        old = path.read_bytes()
+    except FileNotFoundError:
+        old = b""
+    for line in old.decode("utf-8", "replace").splitlines():
+        pattern, _, attributes = line.strip().partition(" ")
+        if pattern.lstrip("/") == SIDECAR and "merge" in attributes:
+            same = "merge=union" in attributes.split()
+            return Step(
+                ATTRIBUTES, "kept", "it says so already" if same else f"it says '{line.strip()}'; see that it is right"
+            )
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    gap = b"" if not old or old.endswith(b"\n") else end
+    with path.open("ab") as file:
+        file.write(gap + MERGE.encode() + end)
+    return Step(ATTRIBUTES, "added a line", MERGE)
+
+
+def config_text() -> str:
+    """A settings file that changes nothing. With the first # of each setting taken away it says the defaults."""
+    return HEAD + "".join(_part_text(name, values) for name, values in as_plain(Settings()).items())
+
+
+def _part_text(part: str, values: Mapping[str, Any]) -> str:
+    section = getattr(Settings(), part)
+    docs = {f.name: str(f.metadata.get("doc", "")) for f in fields(section)}
+    lines = ["", f"# {(type(section).__doc__ or '').strip()}", f"#{part}:"]
+    for name, value in values.items():
+        lines.append(f"# {docs[name]}")
+        lines.extend(f"#  {line}" for line in _value_lines(name, value))
+    return "\n".join(lines) + "\n"
+
+
+def _value_lines(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield f"{name}:"
+        yield from (f"  {key}: {_flow(item)}" for key, item in value.items())
+    else:
+        yield f"{name}: {_flow(value)}"
+
+
+def _flow(value: Any) -> str:
+    return value if isinstance(value, str) and value.isalnum() else json.dumps(value, ensure_ascii=False)
