@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -11,6 +10,7 @@ from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError, 
 from memidx.stores.snapshots import Snapshots, check_digests, read_manifest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from memidx.ground.model import Embedder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -73,7 +72,7 @@ def check_target(target: Path) -> None:
     """Raises UsageError unless ``target`` may be replaced: nothing that a person made is."""
     hint = "choose a new or an empty folder, or one that an earlier export wrote"
     try:
-        names = set(os.listdir(target))
+        names = {path.name for path in target.iterdir()}
     except FileNotFoundError:
         return
     except NotADirectoryError:

@@ -65,10 +65,9 @@ def _attributes(path: Path) -> Step:
     for line in old.decode("utf-8", "replace").splitlines():
         pattern, _, attributes = line.strip().partition(" ")
         if pattern.lstrip("/") == SIDECAR and "merge" in attributes:
-            same = "merge=union" in attributes.split()
-            return Step(
-                ATTRIBUTES, "kept", "it says so already" if same else f"it says '{line.strip()}'; see that it is right"
-            )
+            if "merge=union" in attributes.split():
+                return Step(ATTRIBUTES, "kept", "it says so already")
+            return Step(ATTRIBUTES, "kept", f"it says '{line.strip()}'; see that it is right")
     end = b"\r\n" if b"\r\n" in old else b"\n"
     gap = b"" if not old or old.endswith(b"\n") else end
     with path.open("ab") as file:

@@ -6,7 +6,6 @@ import os
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,8 @@ from memidx.parsing.page import parse_page
 from memidx.parsing.text import count_lines, decode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from memidx.ground.listing import Entry, Listing
     from memidx.ground.settings import Settings
     from memidx.stores.git import Git

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memidx.engines.snapshot import Snapshot
@@ -13,8 +15,6 @@ from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.stores.snapshots import check_digests
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from memidx.engines.build import Inputs
     from memidx.ground.diagnostics import Diagnostic
     from memidx.ground.manifest import Manifest
@@ -132,11 +132,9 @@ def size_of(folder: Path) -> int:
     found: dict[tuple[int, int], int] = {}
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
-                stat = os.lstat(os.path.join(place, name))
-            except FileNotFoundError:  # a build has just ended
-                continue
-            found[stat.st_dev, stat.st_ino] = stat.st_size
+            with suppress(FileNotFoundError):  # a build has just ended
+                stat = Path(place, name).lstat()
+                found[stat.st_dev, stat.st_ino] = stat.st_size
     return sum(found.values())
 
 

@@ -1,0 +1,25 @@
+"""The `memidx` program: `python -m memidx`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 nothing found, 2 an error, 3 a bug, 130 interrupted."""
+    try:
+        from memidx.doors.outcome import run
+
+        return run(sys.argv[1:] if argv is None else list(argv))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

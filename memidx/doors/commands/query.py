@@ -1,0 +1,171 @@
+"""`memidx query`: search the pages."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memidx.doors.answer_text import answer_lines
+from memidx.doors.command import Command, pass_door
+from memidx.doors.visible import visible
+from memidx.doors.when import parse_moment
+from memidx.ground.errors import UsageError
+from memidx.ground.filters import Filters
+from memidx.ground.hits import STREAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memidx.doors.door import Door
+    from memidx.ground.hits import Answer
+    from memidx.vault import Refresh
+
+FOUND, NOTHING = 0, 1
+_LIMIT = re.compile(r"-n\d+")
+
+
+def split_words(args: Iterable[str], takes_value: Mapping[str, bool]) -> tuple[list[str], list[str]]:
+    """Tell options from the words of the query. ``takes_value`` says of each known option whether a value follows.
+
+    What starts with two dashes is an option. What starts with one is an option only if it is exactly a known one, or
+    -n with its number; anything else is a word to leave out, like `-draft`. After `--` everything is words.
+    """
+    options: list[str] = []
+    words: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--":
+            words.extend(rest)
+        elif arg in takes_value or (arg.startswith("--") and len(arg) > 2):  # noqa: PLR2004 - more than the dashes
+            options.append(arg)
+            if takes_value.get(arg):
+                options.extend(value for value in [next(rest, None)] if value is not None)
+        elif _LIMIT.fullmatch(arg):
+            options.append(arg)
+        else:
+            words.append(arg)
+    return options, words
+
+
+class QueryCommand(Command):
+    """A command whose words may start with a dash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        takes_value = {name: not (p.is_flag or p.count) for p in options for name in (*p.opts, *p.secondary_opts)}
+        chosen, words = split_words(args, takes_value)
+        return super().parse_args(ctx, [*chosen, "--", *words])
+
+
+@click.command("query", cls=QueryCommand, short_help="Search the pages.")
+@click.argument("text", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many hits (default: query.limit, 10).")
+@click.option("--kind", "kinds", multiple=True, help="Only pages of this kind; several, or a,b: any of them.")
+@click.option("--tag", "tags", multiple=True, help="Only pages with this tag; several: all of them.")
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only pages whose path matches, as in .gitignore.")
+@click.option("--since", metavar="WHEN", help="Only pages changed then or later: 2024-03-31, or 30d, 2w, 6m, 1y ago.")
+@click.option("--until", metavar="WHEN", help="Only pages changed then or before; a date includes its whole day (UTC).")
+@click.option("--where", "where", multiple=True, metavar="KEY=VALUE", help="Only pages with this in the front-matter.")
+@click.option("--only", type=click.Choice(STREAMS), help="Search with one stream alone.")
+@click.option("--rev", metavar="REV", help="Search the pages of a commit, a tag or a branch.")
+@click.option("--staged", is_flag=True, help="Search the pages as the next commit would have them.")
+@click.option("--index", metavar="DIR", help="Search an exported index; needs no repository.")
+@click.option("--no-refresh", is_flag=True, help="Answer from the last build, whatever has changed.")
+@click.option("--require-fresh", is_flag=True, help="Fail (exit 2) instead of building or answering from an old build.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (docs/json.md).")
+@click.option("--jsonl", "as_lines", is_flag=True, help="Print one JSON object a hit, each on its line.")
+@click.option("--explain", is_flag=True, help="Show every number that took part.")
+@pass_door
+def command(door: Door, /, text: tuple[str, ...], **given: Any) -> int:
+    r"""Search the pages for TEXT, by words and by meaning.
+
+    \b
+    memidx query how do we roll back a deploy
+    memidx query '"exact words"' deploy -draft tag:ops kind:procedure
+    memidx query --kind decision,rule --since 6m -n 5 retries
+
+    The words may be quoted together or not. A word that starts with one dash is left out of the answer; after `--`
+    everything is words, also what looks like an option. Operators: "side by side", -word, tag:x, path:x, kind:x.
+
+    Exit code: 0 something was found, 1 nothing, 2 an error.
+    """
+    answer = _ask(door, " ".join(text), given)
+    _print(door, answer, given)
+    return FOUND if answer.hits else NOTHING
+
+
+def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
+    asked: dict[str, Any] = {
+        "limit": given["limit"],
+        "filters": _filters(given, time.time()),
+        "only": given["only"],
+        "explain": given["explain"],
+    }
+    refresh = _refresh(given)
+    if given["index"] is not None:
+        if given["rev"] is not None or given["staged"] or refresh != "auto":
+            raise UsageError("--index answers from that folder alone", hint="leave --rev, --staged and --…fresh out")
+        from memidx.outside import query_exported
+
+        return query_exported(
+            door.cwd / Path(given["index"]), text, environ=door.environ, options=door.options, **asked
+        )
+    source = door.source(given["rev"], staged=given["staged"])
+    vault = door.vault(eager=source.kind == "worktree")
+    if asked["filters"].kinds:
+        from memidx.outside import known_kinds
+
+        asked["filters"] = asked["filters"]._replace(kinds=known_kinds(asked["filters"].kinds, vault.settings))
+    return vault.query(text, refresh=refresh, source=source, notify=door.say.note, **asked)
+
+
+def _refresh(given: Mapping[str, Any]) -> Refresh:
+    if given["no_refresh"] and given["require_fresh"]:
+        raise UsageError("--no-refresh and --require-fresh contradict each other", hint="leave one of them out")
+    if given["require_fresh"]:
+        return "required"
+    return "never" if given["no_refresh"] else "auto"
+
+
+def _filters(given: Mapping[str, Any], now: float) -> Filters:
+    where = []
+    for condition in given["where"]:
+        key, equals, value = condition.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"--where {condition}: not a condition", hint="write it as key=value")
+        where.append((key.strip(), value.strip()))
+    since, until = given["since"], given["until"]
+    return Filters(
+        kinds=tuple(kind.strip() for kinds in given["kinds"] for kind in kinds.split(",") if kind.strip()),
+        tags=tuple(tag.removeprefix("#") for tag in given["tags"]),
+        paths=tuple(given["paths"]),
+        since=None if since is None else parse_moment(since, "--since", now),
+        until=None if until is None else parse_moment(until, "--until", now, end_of_day=True),
+        where=tuple(where),
+    )
+
+
+def _print(door: Door, answer: Answer, given: Mapping[str, Any]) -> None:
+    explain = given["explain"]
+    if given["as_json"]:
+        door.say.json(answer.as_json(explain=explain))
+    elif given["as_lines"]:
+        for hit in answer.hits:
+            door.say.json(hit.as_json(explain=explain), line=True)
+    else:
+        for line in answer_lines(answer, door.say.style, explain=explain):
+            door.say.out(line)
+    if answer.fresh == "stale":
+        door.say.note("stale: this answer is from an older build")
+    if answer.degraded:
+        door.say.note(f"degraded: took no part: {', '.join(answer.degraded)}")
+    for notice in answer.notices:
+        door.say.note(visible(notice))
+    if not answer.hits:
+        door.say.note("nothing found")
