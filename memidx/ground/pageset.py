@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
 
 
 class PageSet(NamedTuple):

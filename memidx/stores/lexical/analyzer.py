@@ -9,9 +9,11 @@ from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 from memidx.ground.errors import ConfigError
 from memidx.parsing import stopwords, tokens
+from memidx.parsing.highlight import LineMatch, highlight
+from memidx.parsing.query import MAX_TERMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from memidx.ground.query import ParsedQuery
 
 STEMMERS: Final = (
     *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian"),
@@ -55,9 +57,26 @@ class Analyzer:
         stop = _stopwords(self.language)
         return [Word(term, word in stop) for term, word in zip(terms, plain, strict=True)]
 
-    def forms(self, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """The index terms of each word by itself."""
-        return {word: tuple(self.text.analyze(tokens.fold(word))) for word in words}
+    def forms(self, word: str) -> list[str]:
+        """The index terms of a word by itself."""
+        return self.text.analyze(tokens.fold(word))
+
+    def query_terms(self, query: ParsedQuery) -> list[str]:
+        """The index terms of a query's words and phrases, distinct, without stop words if others remain."""
+        ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
+        words = self.words("\n".join(text for r in ready for text in (*r.words, r.parts)))
+        telling = dict.fromkeys(word.term for word in words if not word.stop)
+        return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
+
+    def highlight(self, text: str, query: ParsedQuery) -> list[LineMatch]:
+        """The lines of a section's text that the query's words stand in, and where."""
+        wholes = {
+            whole
+            for typed in (*query.terms, *query.phrases)
+            for whole in tokens.prepare(typed).exact.split()
+            if not whole.isalnum()
+        }
+        return highlight(text, set(self.query_terms(query)), wholes, self.forms)
 
 
 def _chain(language: str) -> tuple[str, ...]:

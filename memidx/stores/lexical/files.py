@@ -15,12 +15,10 @@ import os
 import shutil
 import tempfile
 import uuid
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from memidx.ground.errors import BrokenSnapshotError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMAT: Final = 1
 META: Final = "meta.json"
@@ -129,9 +127,9 @@ def mirror(folder: Path) -> tempfile.TemporaryDirectory[str]:
     for path in folder.iterdir():
         if path.name in _LOCKS:
             continue
-        target = os.path.join(place.name, path.name)  # noqa: PTH118 - the name is text
+        target = Path(place.name, path.name)
         try:
-            os.symlink(path.resolve(), target)
+            target.symlink_to(path.resolve())
         except OSError:
             shutil.copyfile(path, target)
     return place

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 from tantivy import Occur, Query, Schema, Searcher
 
 from memidx.parsing import tokens
-from memidx.parsing.query import MAX_TERMS
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from memidx.ground.pageset import PageSet
     from memidx.ground.query import ParsedQuery
@@ -40,13 +39,6 @@ class Matcher:
         self._searcher = searcher
         self._analyzer = analyzer
 
-    def terms(self, query: ParsedQuery) -> list[str]:
-        """The index terms of a query's words and phrases, distinct, without stop words if others remain."""
-        ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
-        words = self._analyzer.words("\n".join(text for r in ready for text in (*r.words, r.parts)))
-        telling = dict.fromkeys(word.term for word in words if not word.stop)
-        return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
-
     def frequency(self, term: str) -> int:
         """In how many sections a term occurs. A run shorter than an n-gram counts the n-grams it starts, at most N."""
         if tokens.is_short_run(term):
@@ -56,12 +48,19 @@ class Matcher:
 
     def query(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
         """The whole query; None if it cannot find anything."""
-        wanted = [(Occur.Should, self._word(term)) for term in self.terms(query)]
+        wanted = [(Occur.Should, self._word(term)) for term in self._analyzer.query_terms(query)]
         wanted += [(Occur.Should, whole) for whole in self._wholes(query)]
         if not wanted:
             return None
         clauses = [(Occur.Must, Query.boolean_query(wanted))]
         return self._constrain(clauses, query, pages)
+
+    def covering(self, weights: Mapping[str, float], query: ParsedQuery, pages: PageSet | None) -> Query | None:
+        """A query whose score is the sum of the weights of the words that a section holds."""
+        wanted = [(Occur.Should, Query.const_score_query(self._word(term), weight)) for term, weight in weights.items()]
+        if not wanted:
+            return None
+        return self._constrain([(Occur.Must, Query.boolean_query(wanted))], query, pages)
 
     def constraints(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
         """Only what must and must not be, for everything; None if the query has no such condition."""

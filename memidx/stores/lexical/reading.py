@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from tantivy import DocAddress, Query, Searcher
@@ -17,8 +18,6 @@ from memidx.stores.lexical.schema import PAGE, RAW, SECTION, open_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
-
     from tempfile import TemporaryDirectory
 
     from memidx.ground.pageset import PageSet
@@ -80,6 +79,17 @@ class LexicalIndex:
             addresses = [address for _, address in self._hits(wanted, self.num_docs)]
             return frozenset(self._numbers(SECTION, addresses))
 
+    def coverage(self, query: ParsedQuery, pages: PageSet | None = None) -> float:
+        """The greatest share of the query's words, weighted by idf, that stand together in one section; in [0, 1]."""
+        weights = self.idf(self.terms(query))
+        total = sum(weights.values())
+        if not total:
+            return 0.0
+        with guarded(self.folder):
+            wanted = self._matcher.covering(weights, query, pages)
+            hits = self._hits(wanted, 1) if wanted is not None else []
+        return min(1.0, float(hits[0][0]) / total) if hits else 0.0
+
     def pages_with(self, phrase: str) -> frozenset[int]:
         """The pages on which a word or phrase occurs, in any section."""
         with guarded(self.folder):
@@ -101,7 +111,7 @@ class LexicalIndex:
 
     def terms(self, query: ParsedQuery) -> list[str]:
         """The index terms that the query's words come to, distinct, without stop words if others remain."""
-        return self._matcher.terms(query)
+        return self.analyzer.query_terms(query)
 
     def doc_freq(self, term: str) -> int:
         """In how many sections an index term occurs; deleted ones still count until the index is built anew."""
