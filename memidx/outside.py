@@ -6,18 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from memidx.engines.query import answer
+from memidx.engines.query import QueryOptions, answer, make_question
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, GitError, ModelError, UsageError
-from memidx.ground.filters import Filters
 from memidx.ground.nearest import did_you_mean
 from memidx.ground.settings import Settings
 from memidx.parsing.config import apply_environment, set_option
 from memidx.stores.embedding import open_embedder
 from memidx.stores.git import Git, find_vault
-from memidx.vault import Vault, load_settings, make_answer, make_question
+from memidx.vault import Vault, load_settings, make_answer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,10 +53,8 @@ def query_exported(
     *,
     environ: Mapping[str, str],
     options: Options = (),
-    limit: int | None = None,
-    filters: Filters | None = None,
-    only: str | None = None,
-    explain: bool = False,
+    now: float,
+    **asked: Unpack[QueryOptions],
 ) -> Answer:
     """Answer a question from a folder that `memidx export` wrote. The answer counts as fresh: that index was asked for.
 
@@ -68,9 +65,9 @@ def query_exported(
     settings = apply_environment(exported_settings(folder), environ)
     for name, value in options:
         settings = set_option(settings, name, value, "--set")
-    filters = filters or Filters()
-    if filters.kinds:
-        filters = filters._replace(kinds=known_kinds(filters.kinds, settings))
+    filters = asked.get("filters")
+    if filters and filters.kinds:
+        asked["filters"] = filters._replace(kinds=known_kinds(filters.kinds, settings))
     try:
         snapshot = Snapshot(folder)
         notices: tuple[str, ...] = ()
@@ -80,7 +77,7 @@ def query_exported(
                 embedder = open_embedder(settings.vector.model)
             except ModelError as error:
                 notices = (f"{error.message}; {error.hint}",)
-        question = make_question(text, limit or settings.query.limit, filters, only, explain=explain)
+        question = make_question(text, settings, now=now, **asked)
         ranked = answer(snapshot, question, embedder, settings)
     except BrokenSnapshotError as error:
         raise BrokenSnapshotError(error.message, hint="export it again: `memidx export DIR`") from error

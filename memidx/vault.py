@@ -10,18 +10,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from memidx.engines.query import Question, Ranked, answer
+from memidx.engines.query import QueryOptions, Ranked, answer, make_question
 from memidx.engines.snapshot import Snapshot
-from memidx.ground.errors import BrokenSnapshotError, ConfigError, MemidxError, ModelError, NoSnapshotError, StaleError
-from memidx.ground.filters import Filters
+from memidx.ground.errors import BrokenSnapshotError, ConfigError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
-from memidx.ground.hits import STREAMS, Answer, Freshness
+from memidx.ground.hits import Answer, Freshness
 from memidx.ground.manifest import content_key
 from memidx.ground.settings import Settings
 from memidx.parsing.config import apply_environment, parse_config, set_option
-from memidx.parsing.query import parse_query
 from memidx.parsing.selector import make_selector
 from memidx.stores.embedding import open_embedder
 from memidx.stores.git import Git, PageChangedError, find_vault
@@ -186,20 +184,21 @@ class Vault:
         self,
         text: str,
         *,
-        limit: int | None = None,
-        filters: Filters | None = None,
-        only: str | None = None,
-        explain: bool = False,
+        now: float | None = None,
         refresh: Refresh = "auto",
         source: Source = WORKTREE,
         notify: Notify | None = None,
+        **options: Unpack[QueryOptions],
     ) -> Answer:
         """Answer a question from the pages of a tree.
+
+        ``options`` are those of ``QueryOptions``: limit, filters, only, rank, weights, floor and so on. ``now`` is in
+        seconds since the epoch, the clock's when it is not given.
 
         Raises StaleError when ``refresh`` is "required" and the index is behind, NoSnapshotError when it is "never"
         and nothing was built yet.
         """
-        question = make_question(text, limit or self.settings.query.limit, filters or Filters(), only, explain=explain)
+        question = make_question(text, self.settings, now=time.time() if now is None else now, **options)
         snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
         try:
             ranked = answer(snapshot, question, self.embedder, self.settings)
@@ -213,7 +212,7 @@ class Vault:
             self.snapshots.discard(snapshot.key)
             snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
             ranked = answer(snapshot, question, self.embedder, self.settings)
-        if self.model_error and only != "lexical":
+        if self.model_error and question.only in (None, "vector"):
             ranked.degraded.append("vector") if "vector" not in ranked.degraded else None
             notices = (*notices, f"{self.model_error.message}; {self.model_error.hint}")
         return make_answer(text, snapshot, fresh, ranked, notices)
@@ -305,15 +304,6 @@ class Vault:
         before = size_of(self.snapshots.home)
         removed = self.snapshots.collect(self.settings.build.keep if keep is None else keep, now)
         return removed, before - size_of(self.snapshots.home)
-
-
-def make_question(text: str, limit: int, filters: Filters, only: str | None, *, explain: bool) -> Question:
-    """Check the options of a question. Raises MemidxError that says what is allowed."""
-    if only is not None and only not in STREAMS:
-        raise MemidxError(f"unknown stream '{only}'", hint=f"one of {', '.join(STREAMS)}")
-    if limit < 1:
-        raise MemidxError(f"the number of hits must be at least 1, not {limit}")
-    return Question(parse_query(text), limit, filters, only, explain)
 
 
 def make_answer(text: str, snapshot: Snapshot, fresh: Freshness, ranked: Ranked, notices: Sequence[str]) -> Answer:

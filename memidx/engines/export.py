@@ -47,8 +47,11 @@ def export(snapshot: Snapshot, settings: Settings, target: Path) -> Exported:
             f"{target.parent}: cannot be written: {error.strerror}", hint="choose another folder"
         ) from error
     try:
-        new = aside / "new"  # made with the usual permissions, as the folder around it is not
-        shutil.copytree(snapshot.folder, new)
+        new = aside / "new"
+        new.mkdir()
+        usual = new.stat().st_mode  # a snapshot's own folder is for its owner alone, an export for whom the umask says
+        shutil.copytree(snapshot.folder, new, dirs_exist_ok=True)
+        new.chmod(usual)
         wrong = check_digests(new, snapshot.manifest)
         if wrong:
             raise BrokenSnapshotError(

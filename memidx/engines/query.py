@@ -1,38 +1,106 @@
-"""answer = rank(query, snapshot, settings): streams, fusion, order, and the words that a person reads."""
+"""answer = rank(query, snapshot, settings): streams, gate, order, and the words that a person reads."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memidx.engines import streams
+from memidx.engines.ranking import UNUSED, Order, Ranking, Usage, explain, make_form, rank
 from memidx.engines.snippet import Snippet, make_snippet
-from memidx.ground.errors import BrokenSnapshotError, ModelError
+from memidx.ground.errors import BrokenSnapshotError, ModelError, UsageError
+from memidx.ground.composite import COMPONENTS, check_weights, rescale
 from memidx.ground.filters import Filters
-from memidx.ground.fusion import Share, fused_score, rrf
+from memidx.ground.gate import LEXICAL_ONLY, SENTINEL, Calibration, has_answer
 from memidx.ground.hits import STREAMS, Hit, StreamHit
-from memidx.ground.listing import path_key
 from memidx.ground.pageset import PageSet
+from memidx.parsing.query import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from memidx.engines.ranking import Candidate
     from memidx.engines.snapshot import Snapshot
     from memidx.ground.model import Embedder
     from memidx.ground.query import ParsedQuery
     from memidx.ground.settings import Settings
-    from memidx.stores.catalog import PageRow
+
+RANKINGS = ("authority", "relevance", "composite")
+MODEL_DECIDES = -1.0  # a cut-off of this value is taken from the model's calibration
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a snapshot."""
+    """What is asked of a snapshot, and how to order what is found."""
 
     parsed: ParsedQuery
     limit: int
     filters: Filters = Filters()
     only: str | None = None  # one stream alone
+    rank: str = "authority"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    floor: float = 0.0
+    now: float = 0.0
+    include_expired: bool = False
     explain: bool = False
+    usage: Mapping[int, Usage] = field(default_factory=dict)
+
+
+class QueryOptions(TypedDict, total=False):
+    """How to ask, by name; what is left out comes from the settings."""
+
+    limit: int | None
+    filters: Filters | None
+    only: str | None  # lexical, vector or title alone
+    rank: str | None  # authority, relevance or composite
+    weights: Mapping[str, float] | None  # changes of the composite's weights; the others are scaled
+    floor: float | None  # the relevance floor
+    include_expired: bool
+    explain: bool
+    usage: Mapping[int, Usage] | None
+
+
+def make_question(text: str, settings: Settings, *, now: float, **options: Unpack[QueryOptions]) -> Question:
+    """A question as ``settings`` and ``options`` say. Raises UsageError, which says what is allowed."""
+    limit, floor = options.get("limit"), options.get("floor")
+    question = Question(
+        parsed=parse_query(text),
+        limit=settings.query.limit if limit is None else limit,
+        filters=options.get("filters") or Filters(),
+        only=options.get("only"),
+        rank=options.get("rank") or settings.ranking.default,
+        weights=options.get("weights") or {},
+        floor=settings.ranking.relevance_floor if floor is None else floor,
+        now=now,
+        include_expired=options.get("include_expired", False),
+        explain=options.get("explain", False),
+        usage=options.get("usage") or {},
+    )
+    _check(question, settings)
+    return question
+
+
+def _check(question: Question, settings: Settings) -> None:
+    """Raise UsageError, which says what is allowed, when a question cannot be asked like that."""
+    if question.only is not None and question.only not in STREAMS:
+        raise UsageError(f"unknown stream '{question.only}'", hint=f"one of {', '.join(STREAMS)}")
+    if question.limit < 1:
+        raise UsageError(f"the number of hits must be at least 1, not {question.limit}")
+    if question.rank not in RANKINGS:
+        raise UsageError(f"unknown ranking '{question.rank}'", hint=f"one of {', '.join(RANKINGS)}")
+    if not 0 <= question.floor < SENTINEL:
+        raise UsageError(
+            f"the floor must be from 0 to below {SENTINEL}, not {question.floor:g}",
+            hint=f"pages that words found count as {SENTINEL} relevant, and a higher floor would drop them",
+        )
+    if question.weights:
+        unknown = sorted(set(question.weights) - set(COMPONENTS))
+        if unknown:
+            raise UsageError(f"there is no component '{unknown[0]}'", hint=f"one of {', '.join(COMPONENTS)}")
+        why = check_weights(rescale(settings.ranking.composite, question.weights))
+        if why:
+            raise UsageError(f"these weights cannot be used: {why}")
 
 
 @dataclass(slots=True)
@@ -47,39 +115,73 @@ class Ranked:
     explain: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A page with the numbers that decide its place."""
+class Cutoffs(NamedTuple):
+    """The cut-offs in force for one question."""
 
-    page: PageRow
-    shares: Mapping[str, Share]
-    fused: float
-    authority: float
-    section: int
-
-    @property
-    def rank(self) -> float:
-        """Lower is better."""
-        return -(self.fused * self.authority)
+    floor: float
+    min_similarity: float
+    answer_floor: float
 
 
 def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, settings: Settings) -> Ranked:
     """Rank the pages of ``snapshot`` for ``question``. ``embedder`` is None when there is no model to embed it with."""
     result = Ranked(notices=list(question.parsed.hints))
-    pages = allowed_pages(snapshot, question)
-    if pages is not None and not pages.allowed:
-        return result
-    found = _run_streams(snapshot, question, pages, embedder, settings, result)
-    candidates = rank(snapshot, found, settings)
-    chosen = candidates[: question.limit]
+    ranking = rank_pages(snapshot, question, embedder, settings, result)
+    result.filtered = len(ranking.dropped)
+    chosen = ranking.candidates[: question.limit]
     result.hits = tuple(_hits(snapshot, question, chosen, settings))
-    if question.explain:
-        result.explain = {
-            "streams": {name: len(f.pages) for name, f in found.items()},
-            "fusion": {"form": settings.fusion.form, "k": settings.fusion.k, "weights": _weights(settings)},
-            "pages_allowed": len(pages.allowed) if pages is not None else None,
-        }
     return result
+
+
+def rank_pages(
+    snapshot: Snapshot, question: Question, embedder: Embedder | None, settings: Settings, result: Ranked
+) -> Ranking:
+    """All candidates in their order, without the words around them. What went wrong goes to ``result``."""
+    pages = allowed_pages(snapshot, question)
+    nothing = Ranking([], [])
+    if pages is not None and not pages.allowed:
+        return nothing
+    limits = cutoffs(snapshot, question, embedder, settings)
+    found = _run_streams(snapshot, question, pages, embedder, settings, limits, result)
+    evidence = _evidence(snapshot, question, pages, found)
+    enough = question.only is not None or has_answer(*evidence[:2], limits.answer_floor, names_a_page=evidence[2])
+    order = Order(question.rank, question.now, limits.floor, question.usage, question.weights)
+    ranking = rank(snapshot.catalog, found, settings, order) if enough else nothing
+    if question.explain:
+        form = make_form(settings)
+        result.explain = {
+            "ranking": question.rank,
+            "streams": {name: len(f.pages) for name, f in found.items()},
+            "fusion": {"form": form.form, "k": form.k, "power": form.power, "weights": dict(form.weights)},
+            "cutoffs": limits._asdict(),
+            "evidence": {"cosine": evidence[0], "coverage": evidence[1], "names_a_page": evidence[2], "enough": enough},
+            "pages_allowed": len(pages.allowed) if pages is not None else None,
+            "filtered": [{"path": row.path, "relevance": value} for row, value in ranking.dropped],
+        }
+    return ranking
+
+
+def cutoffs(snapshot: Snapshot, question: Question, embedder: Embedder | None, settings: Settings) -> Cutoffs:
+    """Settings where they say a number; what depends on the model from its calibration where they do not."""
+    usable = embedder is not None and snapshot.manifest.model == embedder.identity
+    known: Calibration = embedder.calibration if usable and embedder is not None else LEXICAL_ONLY
+    given = settings.ranking
+    return Cutoffs(
+        question.floor,
+        known.min_similarity if given.min_similarity == MODEL_DECIDES else given.min_similarity,
+        known.answer_floor if given.answer_floor == MODEL_DECIDES else given.answer_floor,
+    )
+
+
+def _evidence(
+    snapshot: Snapshot, question: Question, pages: PageSet | None, found: Mapping[str, streams.Found]
+) -> tuple[float, float, bool]:
+    """The best cosine, the best coverage of the question's words by one section, and whether a page has that name."""
+    vector = found.get("vector", streams.NOTHING).pages
+    title = found.get("title", streams.NOTHING).pages
+    named = bool(title) and title[0].score >= streams.NAMES_A_PAGE
+    coverage = snapshot.lexical.coverage(question.parsed, pages) if "lexical" in found else 0.0
+    return (vector[0].score if vector else 0.0, coverage, named)
 
 
 def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:
@@ -91,11 +193,12 @@ def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:
     if given.kinds and parsed.kinds:
         filters = filters._replace(kinds=tuple(k for k in given.kinds if k in parsed.kinds) or ("\0",))
     allowed = snapshot.catalog.select(filters)
+    expired = frozenset() if question.include_expired else snapshot.catalog.expired(question.now)
     needs_words = bool(parsed.phrases or parsed.excluded)
-    if allowed is None and not needs_words:
+    if allowed is None and not needs_words and not expired:
         return None
     every = snapshot.catalog.page_numbers()
-    allowed = set(every) if allowed is None else allowed
+    allowed = (set(every) if allowed is None else allowed) - expired
     # A phrase must stand somewhere on the page, an excluded word nowhere: for the other streams too.
     for phrase in parsed.phrases:
         allowed &= snapshot.lexical.pages_with(phrase)
@@ -110,6 +213,7 @@ def _run_streams(
     pages: PageSet | None,
     embedder: Embedder | None,
     settings: Settings,
+    limits: Cutoffs,
     result: Ranked,
 ) -> dict[str, streams.Found]:
     window = max(settings.query.window, 4 * question.limit)
@@ -126,7 +230,9 @@ def _run_streams(
             elif vector_ready(snapshot, embedder, result) and embedder is not None:
                 vector = embedder.embed_query(question.parsed.text)
                 if vector.any():
-                    found[name] = streams.vector_stream(snapshot, vector, pages, window, settings.vector)
+                    found[name] = streams.vector_stream(
+                        snapshot, vector, pages, window, settings.vector, limits.min_similarity
+                    )
         except BrokenSnapshotError as error:
             result.degraded.append(name)
             result.broken.append(name)
@@ -156,63 +262,18 @@ def vector_ready(snapshot: Snapshot, embedder: Embedder | None, result: Ranked) 
     return True
 
 
-def rank(snapshot: Snapshot, found: Mapping[str, streams.Found], settings: Settings) -> list[Candidate]:
-    """Fuse the streams and put the pages in their final order."""
-    weights = _weights(settings)
-    by_page = {name: [(s.page, s.score) for s in f.pages] for name, f in found.items()}
-    shares = rrf(by_page, weights, settings.fusion.k)
-    cited = _cited(found, weights, settings.fusion.k)
-    rows = snapshot.catalog.pages(shares)
-    candidates = [
-        Candidate(rows[page], of, fused_score(of), 1.0, cited[page]) for page, of in shares.items() if page in rows
-    ]
-    return sorted(candidates, key=order)
-
-
-def order(candidate: Candidate) -> tuple[float, float, float, bytes]:
-    """By rank; ties by fused score, then the more recent page, then the path."""
-    changed = candidate.page.changed_at
-    return (
-        candidate.rank,
-        -candidate.fused,
-        -changed if changed is not None else float("inf"),
-        path_key(candidate.page.path),
-    )
-
-
-def _cited(found: Mapping[str, streams.Found], weights: Mapping[str, float], k: int) -> dict[int, int]:
-    """The section that stands for each page: the one the streams that read sections rank best, together."""
-    pages_of: dict[int, int] = {}
-    listed: dict[str, list[tuple[int, float]]] = {}
-    for name, stream in found.items():
-        if name != "title":
-            listed[name] = [(s.section, s.score) for s in stream.sections]
-            pages_of.update((s.section, s.page) for s in stream.sections)
-    best: dict[int, tuple[float, int]] = {}
-    for section, shares in rrf(listed, weights, k).items():
-        page = pages_of[section]
-        best[page] = min(best.get(page, (0.0, section)), (-fused_score(shares), section))
-    cited: dict[int, int] = {page: section for page, (_, section) in best.items()}
-    for score in found.get("title", streams.Found((), ())).pages:
-        cited.setdefault(score.page, score.section)
-    return cited
-
-
-def _weights(settings: Settings) -> dict[str, float]:
-    return {name: getattr(settings.fusion, name) for name in STREAMS}
-
-
 def _hits(snapshot: Snapshot, question: Question, chosen: Sequence[Candidate], settings: Settings) -> list[Hit]:
     sections = snapshot.catalog.sections([c.section for c in chosen])
     try:
         texts = snapshot.lexical.texts([c.section for c in chosen])
     except BrokenSnapshotError:
         texts = {}
+    form = make_form(settings)
     hits = []
     for candidate in chosen:
         section = sections[candidate.section]
         text = texts.get(candidate.section, "")
-        snippet = make_snippet(text, question.parsed, settings.lexical.language) if text else Snippet("", ())
+        snippet = make_snippet(snapshot.lexical, text, question.parsed) if text else Snippet("", ())
         page = candidate.page
         hits.append(
             Hit(
@@ -227,16 +288,12 @@ def _hits(snapshot: Snapshot, question: Question, chosen: Sequence[Candidate], s
                 marks=snippet.marks,
                 rank=candidate.rank,
                 fused=candidate.fused,
-                authority=candidate.authority,
+                authority=candidate.authority.value,
                 streams={n: StreamHit(s.rank, s.score, s.share) for n, s in candidate.shares.items()},
-                explain=_explain(candidate) if question.explain else {},
+                explain=explain(candidate, form) if question.explain else {},
             )
         )
     return hits
 
 
-def _explain(candidate: Candidate) -> dict[str, Any]:
-    return {"section": candidate.section, "changed_at": candidate.page.changed_at}
-
-
-__all__ = ["Candidate", "Question", "Ranked", "answer", "order", "rank"]
+__all__ = ["UNUSED", "Question", "Ranked", "Usage", "answer", "rank_pages"]

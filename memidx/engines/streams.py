@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memidx.ground.settings import VectorSettings
 
 MIN_PREFIX = 3
-# A filter that leaves at most this share of the pages is served by scanning their vectors alone.
 PREFIX_WINDOW = 400
+NAMES_A_PAGE = 0.6  # a title, alias, slug, id, tag or entity, typed whole
 GOOD_RECALL = 0.98
 
 
@@ -33,13 +33,21 @@ class Found(NamedTuple):
     pages: tuple[SectionScore, ...]  # the best section of each page
 
 
+NOTHING = Found((), ())
+
+
 def lexical_stream(snapshot: Snapshot, query: ParsedQuery, pages: PageSet | None, window: int) -> Found:
     """Sections by BM25."""
     return best_per_page(snapshot.lexical.search(query, window, pages))
 
 
 def vector_stream(
-    snapshot: Snapshot, vector: NDArray[np.float32], pages: PageSet | None, window: int, settings: VectorSettings
+    snapshot: Snapshot,
+    vector: NDArray[np.float32],
+    pages: PageSet | None,
+    window: int,
+    settings: VectorSettings,
+    min_similarity: float,
 ) -> Found:
     """Sections by cosine: exact, or through the graph where it was measured to be as good and is worth loading."""
     allowed = pages.allowed if pages is not None else None
@@ -49,7 +57,7 @@ def vector_stream(
         SectionScore(section, page, row.cosine)
         for row in rows
         for section, page in places.get(row.row, ())
-        if allowed is None or page in allowed
+        if row.cosine >= min_similarity and (allowed is None or page in allowed)
     ]
     return best_per_page(found[:window])
 
@@ -77,7 +85,7 @@ def title_stream(snapshot: Snapshot, text: str, pages: PageSet | None, window: i
     """Pages whose title, alias, slug, id, tag or entity is the query, or starts with it."""
     folded = fold_name(text)
     if not folded:
-        return Found((), ())
+        return NOTHING
     hits = snapshot.catalog.exact_names([folded])
     if len(folded) >= MIN_PREFIX:
         hits += [h for h in snapshot.catalog.names_with_prefix(folded, PREFIX_WINDOW) if h.name != folded]

@@ -6,7 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 # Days after which a page of this category counts half as recent.
-HALF_LIVES: Mapping[str, float] = {"factual": 180.0, "procedural": 120.0, "preference": 45.0, "behavioral": 30.0, "episodic": 14.0}
+HALF_LIVES: Mapping[str, float] = {
+    "factual": 180.0,
+    "procedural": 120.0,
+    "preference": 45.0,
+    "behavioral": 30.0,
+    "episodic": 14.0,
+}
 KIND_CATEGORY: Mapping[str, str] = {
     "rule": "factual",
     "decision": "factual",

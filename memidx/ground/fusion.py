@@ -14,6 +14,20 @@ class Share(NamedTuple):
     share: float
 
 
+class Form(NamedTuple):
+    """How shares are made. ``decisive`` is the share of an exact title in the scored form."""
+
+    form: str
+    k: int
+    power: float
+    weights: Mapping[str, float]
+    decisive: float
+
+
+Streams = Mapping[str, Sequence[tuple[int, float]]]
+TITLE, EXACT = "title", 1.0
+
+
 def rrf_share(rank: int, weight: float, k: int) -> float:
     """One term of reciprocal rank fusion, ``weight / (k + rank)``, ranks from 1.
 
@@ -23,15 +37,48 @@ def rrf_share(rank: int, weight: float, k: int) -> float:
     return weight / (k + rank)
 
 
-def rrf(streams: Mapping[str, Sequence[tuple[int, float]]], weights: Mapping[str, float], k: int) -> dict[int, dict[str, Share]]:
-    """Plain reciprocal rank fusion of (item, score) lists, best first; an item's fused score is the sum of its shares."""
+def scored_share(rank: int, score: float, top: float, weight: float, k: int) -> float:
+    """``weight * (k + 1) / (k + rank) * score / top``: an RRF term in units of the first rank, that fades with the match.
+
+    In [0, weight]; the sum over streams whose weights sum to 1 is in [0, 1].
+    """
+    return weight * (k + 1) / (k + rank) * max(score, 0.0) / top if top > 0 else 0.0
+
+
+def fuse(streams: Streams, form: Form) -> dict[int, dict[str, Share]]:
+    """Shares of every item of (item, score) lists, best first. Items of equal score have the same rank."""
     shares: dict[int, dict[str, Share]] = {}
     for name, items in streams.items():
-        for rank, (item, score) in enumerate(items, 1):
-            shares.setdefault(item, {})[name] = Share(rank, score, rrf_share(rank, weights[name], k))
+        top = items[0][1] if items else 0.0
+        rank, before = 0, None
+        for position, (item, score) in enumerate(items, 1):
+            rank, before = (rank, before) if score == before else (position, score)
+            shares.setdefault(item, {})[name] = Share(rank, score, _share(name, rank, score, top, form))
     return shares
 
 
-def fused_score(shares: Mapping[str, Share]) -> float:
-    """The sum of an item's shares, added in the order of the streams' names so that it is the same everywhere."""
-    return sum(shares[name].share for name in sorted(shares))
+def _share(name: str, rank: int, score: float, top: float, form: Form) -> float:
+    weight = form.weights[name]
+    if form.form == "rrf":
+        return rrf_share(rank, weight, form.k)
+    if name == TITLE:  # its scores mean the same for every query: they are not scaled by the best one
+        return form.decisive if score >= EXACT else weight * score
+    return scored_share(rank, score, top, weight, form.k)
+
+
+def fused_score(shares: Mapping[str, Share], form: Form) -> float:
+    """The sum of an item's shares, in the order of the streams' names; in the scored form, to the power.
+
+    With power p, a page of authority a overtakes one of authority 1 whose sum is at most ``a ** (1 / p)`` times its own.
+    """
+    total = sum(shares[name].share for name in sorted(shares))
+    return total**form.power if form.form == "scored" else total
+
+
+def decisive_share(greatest_ratio: float, power: float, rest: float) -> float:
+    """The share with which an exact title stays first whatever the authorities.
+
+    A page without it has at most ``rest``, the sum of the other weights; with it at least this much. It suffices that
+    ``share ** power`` is ``greatest_ratio`` times ``rest ** power``; one hundredth more makes it strict.
+    """
+    return float(1.01 * rest * greatest_ratio ** (1 / power))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.model import ModelIdentity
 
-FORMAT = 1
+FORMAT = 2
 
 
 class FileDigest(NamedTuple):

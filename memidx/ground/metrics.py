@@ -61,7 +61,9 @@ class Comparison(NamedTuple):
     p: float
 
 
-def randomisation_test(before: Sequence[float], after: Sequence[float], *, rounds: int = 10_000, seed: int = 0) -> Comparison:
+def randomisation_test(
+    before: Sequence[float], after: Sequence[float], *, rounds: int = 10_000, seed: int = 0
+) -> Comparison:
     """Two-sided paired randomisation test on the mean difference (Smucker, Allan and Carterette, CIKM 2007).
 
     ``p`` is the share of rounds, with each pair's sign dealt at random, whose mean differs at least as much.

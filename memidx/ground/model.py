@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from memidx.ground.gate import Calibration
     import numpy as np
     from numpy.typing import NDArray
 
@@ -30,6 +31,11 @@ class ModelIdentity(NamedTuple):
 
 class Embedder(Protocol):
     """Turns text into directions."""
+
+    @property
+    def calibration(self) -> Calibration:
+        """The cut-offs that were measured for this model, or careful ones."""
+        ...
 
     @property
     def identity(self) -> ModelIdentity:

@@ -14,6 +14,13 @@ from memidx.ground.page import DEFAULT_KINDS
 _KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(dict(DEFAULT_KINDS))
 
 
+_COMPOSITE: Mapping[str, float] = MappingProxyType(
+    {"relevance": 0.40, "recency": 0.25, "usefulness": 0.20, "confidence": 0.10, "access": 0.05}
+)
+_KIND_BASES: Mapping[str, float] = MappingProxyType({"rule": 2.0, "decision": 1.5, "procedure": 1.0})
+_TIERS: Mapping[str, float] = MappingProxyType({"1": 2.0, "2": 1.5, "3": 1.0, "4": 0.8, "5": 0.6})
+
+
 def option(default: Any, doc: str) -> Any:
     """One setting: its default and the sentence that explains it in the generated config and the docs."""
     if isinstance(default, Mapping):  # dataclasses refuse an unhashable default, although this one is read-only
@@ -68,11 +75,48 @@ class QuerySettings:
 class FusionSettings:
     """How the streams become one order."""
 
-    form: str = option("rrf", "rrf, the plain reciprocal rank fusion")
+    form: str = option("scored", "scored (rank and score) or rrf (plain reciprocal rank fusion)")
     k: int = option(60, "the constant of reciprocal rank fusion")
-    lexical: float = option(1.0, "weight of the lexical stream")
-    vector: float = option(1.0, "weight of the vector stream")
-    title: float = option(1.0, "weight of the title stream")
+    power: float = option(3.0, "scored: the sharper, the less authority can overturn; see docs/ranking.md")
+    lexical: float = option(0.7, "weight of the lexical stream")
+    vector: float = option(0.3, "weight of the vector stream")
+    title: float = option(
+        0.3, "weight of a prefix, tag or entity in the title stream; an exact title decides by itself"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RankingSettings:
+    """What may appear, and in which order."""
+
+    default: str = option("authority", "authority, relevance (no authority) or composite")
+    relevance_floor: float = option(0.15, "a candidate less relevant than this is dropped before scoring; below 0.5")
+    min_similarity: float = option(-1.0, "the vector search's own cut-off, a cosine; -1 takes the model's calibration")
+    answer_floor: float = option(
+        -1.0, "less evidence than this, and there is no answer; -1: the model's calibration, 0: off"
+    )
+    composite: Mapping[str, float] = option(_COMPOSITE, "weights of the composite formula; they sum to 1")
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoritySettings:
+    """What a page's metadata is worth among comparable pages."""
+
+    kinds: Mapping[str, float] = option(_KIND_BASES, "base by kind; any other kind is 1")
+    tiers: Mapping[str, float] = option(_TIERS, "base by tier, in place of the kind's; a rule is never lowered")
+    canonical: float = option(1.2, "factor for canonical pages")
+    active: float = option(1.1, "factor for active pages")
+    low_most: float = option(1.0, "pages tagged low have at most this")
+    pinned_least: float = option(1.5, "pinned pages have at least this")
+    least: float = option(0.5, "the clamp's lower end")
+    most: float = option(3.0, "the clamp's upper end")
+    status: float = option(0.5, "factor after the clamp for pages that are no longer in force")
+    canonical_tags: tuple[str, ...] = option(("canonical", "source-of-truth"), "tags that say canonical")
+    low_tags: tuple[str, ...] = option(("low", "experimental"), "tags that say low")
+    status_tags: tuple[str, ...] = option(
+        ("deprecated", "superseded", "historical", "do-not-answer-from"),
+        "tags and values of `status` for no longer in force",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +137,8 @@ class Settings:
     vector: VectorSettings = VectorSettings()
     query: QuerySettings = QuerySettings()
     fusion: FusionSettings = FusionSettings()
+    ranking: RankingSettings = RankingSettings()
+    authority: AuthoritySettings = AuthoritySettings()
     build: BuildSettings = BuildSettings()
 
     def build_digest(self) -> str:

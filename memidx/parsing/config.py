@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, get_type_hints
 
+from memidx.ground.composite import check_weights
 from memidx.ground.errors import ConfigError
 from memidx.ground.nearest import did_you_mean
 from memidx.ground.settings import Settings
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "vector.graph": ("auto", "always", "never"),
-    "fusion.form": ("rrf",),
+    "fusion.form": ("scored", "rrf"),
+    "ranking.default": ("authority", "relevance", "composite"),
     "lexical.language": (
         "none",
         "arabic",
@@ -40,7 +42,10 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
         "turkish",
     ),
 }
-POSITIVE = frozenset({"pages.max_bytes", "sections.max_chars", "query.limit", "query.window", "fusion.k", "build.keep"})
+# A value of -1 stands for the calibration that comes with the model.
+CALIBRATED = frozenset({"ranking.min_similarity", "ranking.answer_floor"})
+SENTINEL = 0.5  # the relevance of a page that words found: a floor at or above it would drop those too
+POSITIVE = frozenset({"authority.least", "authority.most", "fusion.power", "pages.max_bytes", "sections.max_chars", "query.limit", "query.window", "fusion.k", "build.keep"})
 MIN_SECTION_CHARS = 200
 
 
@@ -145,8 +150,12 @@ def _with(settings: Settings, part: str, name: str, value: Any, where: str) -> S
             f"{where}: unknown setting '{part}.{name}'",
             hint=did_you_mean(name, known) or f"known in {part}: {', '.join(known)}",
         )
-    converted = _convert(value, hints[name], f"{part}.{name}", where)
-    return replace(settings, **{part: replace(section, **{name: converted})})
+    dotted_name = f"{part}.{name}"
+    converted = _convert(value, hints[name], dotted_name, where)
+    changed = replace(settings, **{part: replace(section, **{name: converted})})
+    if dotted_name == "ranking.composite" and (why := check_weights(changed.ranking.composite)):
+        raise ConfigError(f"{where}: ranking.composite: {why}")
+    return changed
 
 
 def _convert(value: Any, hint: Any, dotted: str, where: str) -> Any:
@@ -184,9 +193,16 @@ def _scalar(text: str, hint: type, dotted: str, where: str) -> Any:
     except ValueError as error:
         kind = "a whole number" if hint is int else "a number"
         raise ConfigError(f"{where}: {dotted} must be {kind}, not '{text}'") from error
+    if number == -1 and dotted in CALIBRATED:
+        return number
     if not math.isfinite(number) or number < 0 or (number == 0 and dotted in POSITIVE):
         raise ConfigError(
             f"{where}: {dotted} must be finite and {'above' if dotted in POSITIVE else 'at least'} 0, not '{text}'"
+        )
+    if dotted == "ranking.relevance_floor" and number >= SENTINEL:
+        raise ConfigError(
+            f"{where}: ranking.relevance_floor must be below {SENTINEL}, not '{text}': pages that words found count as "
+            f"{SENTINEL} relevant, and would be dropped"
         )
     if dotted == "sections.max_chars" and number < MIN_SECTION_CHARS:
         raise ConfigError(f"{where}: sections.max_chars must be at least {MIN_SECTION_CHARS}, not '{text}'")

@@ -20,7 +20,7 @@ from memidx.ground.page import Link, Page
 
 SCHEMA = """
 CREATE TABLE pages (id INTEGER PRIMARY KEY, path BLOB NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
-    kind TEXT NOT NULL, changed_at INTEGER, degraded INTEGER NOT NULL, meta TEXT NOT NULL);
+    kind TEXT NOT NULL, changed_at INTEGER, expires_at INTEGER, degraded INTEGER NOT NULL, meta TEXT NOT NULL);
 CREATE TABLE sections (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, heading TEXT NOT NULL, anchor TEXT NOT NULL,
     line INTEGER NOT NULL, end_line INTEGER NOT NULL, digest BLOB NOT NULL, vector INTEGER);
 CREATE TABLE names (name TEXT NOT NULL, page INTEGER NOT NULL, source TEXT NOT NULL,
@@ -140,8 +140,18 @@ class Catalog:
         """Add a page and all that hangs on it."""
         meta = page.meta
         self._db.execute(
-            "INSERT INTO pages VALUES (?,?,?,?,?,?,?,?)",
-            (page_id, _bytes(page.path), blob, page.title, page.kind, meta.changed_at, page.degraded, _meta_json(page)),
+            "INSERT INTO pages VALUES (?,?,?,?,?,?,?,?,?)",
+            (
+                page_id,
+                _bytes(page.path),
+                blob,
+                page.title,
+                page.kind,
+                meta.changed_at,
+                meta.expires_at,
+                page.degraded,
+                _meta_json(page),
+            ),
         )
         self._db.executemany(
             "INSERT INTO sections VALUES (?,?,?,?,?,?,?,?)",
@@ -192,7 +202,7 @@ class Catalog:
 
     def listing(self) -> list[tuple[str, str]]:
         """(path, blob) of every page, by path."""
-        rows = self._db.execute("SELECT path, blob FROM pages ORDER BY path")
+        rows = self._rows("SELECT path, blob FROM pages ORDER BY path")
         return [(_text(path), blob) for path, blob in rows]
 
     def page_ids(self, paths: Iterable[str]) -> dict[str, int]:
@@ -200,7 +210,7 @@ class Catalog:
         found: dict[str, int] = {}
         for chunk in _chunks([_bytes(p) for p in paths]):
             marks = ",".join("?" * len(chunk))
-            rows = self._db.execute(f"SELECT path, id FROM pages WHERE path IN ({marks})", chunk)
+            rows = self._rows(f"SELECT path, id FROM pages WHERE path IN ({marks})", chunk)
             found.update((_text(path), page) for path, page in rows)
         return found
 
@@ -208,32 +218,32 @@ class Catalog:
         """Pages by id."""
         found: dict[int, PageRow] = {}
         for chunk in _chunks(list(ids)):
-            rows = self._db.execute(f"SELECT * FROM pages WHERE id IN ({','.join('?' * len(chunk))})", chunk)
+            rows = self._rows(f"SELECT * FROM pages WHERE id IN ({','.join('?' * len(chunk))})", chunk)
             found.update((row[0], _page_row(row)) for row in rows)
         return found
 
     def all_pages(self) -> Iterator[PageRow]:
         """Every page, by path."""
-        return map(_page_row, self._db.execute("SELECT * FROM pages ORDER BY path"))
+        return map(_page_row, self._rows("SELECT * FROM pages ORDER BY path"))
 
     def sections(self, ids: Iterable[int]) -> dict[int, SectionRow]:
         """Sections by id."""
         found: dict[int, SectionRow] = {}
         for chunk in _chunks(list(ids)):
-            rows = self._db.execute(f"SELECT * FROM sections WHERE id IN ({','.join('?' * len(chunk))})", chunk)
+            rows = self._rows(f"SELECT * FROM sections WHERE id IN ({','.join('?' * len(chunk))})", chunk)
             found.update((row[0], _section_row(row)) for row in rows)
         return found
 
     def sections_of(self, page: int) -> list[SectionRow]:
         """A page's sections in their order."""
-        return [_section_row(r) for r in self._db.execute("SELECT * FROM sections WHERE page = ? ORDER BY id", (page,))]
+        return [_section_row(r) for r in self._rows("SELECT * FROM sections WHERE page = ? ORDER BY id", (page,))]
 
     def sections_by_vector(self, vectors: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """(section, page) pairs that share each vector row."""
         found: dict[int, list[tuple[int, int]]] = {}
         for chunk in _chunks(list(vectors)):
             marks = ",".join("?" * len(chunk))
-            for vector, section, page in self._db.execute(
+            for vector, section, page in self._rows(
                 f"SELECT vector, id, page FROM sections WHERE vector IN ({marks}) ORDER BY id", chunk
             ):
                 found.setdefault(vector, []).append((section, page))
@@ -244,19 +254,14 @@ class Catalog:
         rows: set[int] = set()
         for chunk in _chunks(list(pages)):
             marks = ",".join("?" * len(chunk))
-            found = self._db.execute(
-                f"SELECT vector FROM sections WHERE vector IS NOT NULL AND page IN ({marks})", chunk
-            )
+            found = self._rows(f"SELECT vector FROM sections WHERE vector IS NOT NULL AND page IN ({marks})", chunk)
             rows.update(row for (row,) in found)
         return sorted(rows)
 
     def live_vectors(self) -> list[int]:
         """The distinct vector rows that any section has, in ascending order."""
         return [
-            r
-            for (r,) in self._db.execute(
-                "SELECT DISTINCT vector FROM sections WHERE vector IS NOT NULL ORDER BY vector"
-            )
+            r for (r,) in self._rows("SELECT DISTINCT vector FROM sections WHERE vector IS NOT NULL ORDER BY vector")
         ]
 
     def vectors_by_digest(self, digests: Iterable[bytes]) -> dict[bytes, int | None]:
@@ -264,9 +269,7 @@ class Catalog:
         found: dict[bytes, int | None] = {}
         for chunk in _chunks(list(digests)):
             marks = ",".join("?" * len(chunk))
-            found.update(
-                self._db.execute(f"SELECT digest, vector FROM sections WHERE digest IN ({marks})", chunk).fetchall()
-            )
+            found.update(self._rows(f"SELECT digest, vector FROM sections WHERE digest IN ({marks})", chunk))
         return found
 
     def first_sections(self, pages: Iterable[int]) -> dict[int, int]:
@@ -274,21 +277,21 @@ class Catalog:
         found: dict[int, int] = {}
         for chunk in _chunks(list(pages)):
             marks = ",".join("?" * len(chunk))
-            found.update(
-                self._db.execute(
-                    f"SELECT page, min(id) FROM sections WHERE page IN ({marks}) GROUP BY page", chunk
-                ).fetchall()
-            )
+            found.update(self._rows(f"SELECT page, min(id) FROM sections WHERE page IN ({marks}) GROUP BY page", chunk))
         return found
+
+    def expired(self, now: float) -> frozenset[int]:
+        """Pages whose `expires_at` is before ``now``, seconds since the epoch."""
+        return frozenset(page for (page,) in self._rows("SELECT id FROM pages WHERE expires_at < ?", (now,)))
 
     def page_numbers(self) -> set[int]:
         """The ids of all pages."""
-        return {page for (page,) in self._db.execute("SELECT id FROM pages")}
+        return {page for (page,) in self._rows("SELECT id FROM pages")}
 
     def next_ids(self) -> tuple[int, int]:
         """The first unused page and section id."""
-        page = self._db.execute("SELECT coalesce(max(id), -1) + 1 FROM pages").fetchone()[0]
-        section = self._db.execute("SELECT coalesce(max(id), -1) + 1 FROM sections").fetchone()[0]
+        page = self._rows("SELECT coalesce(max(id), -1) + 1 FROM pages")[0][0]
+        section = self._rows("SELECT coalesce(max(id), -1) + 1 FROM sections")[0][0]
         return page, section
 
     def exact_names(self, names: Sequence[str]) -> list[NameHit]:
@@ -296,7 +299,7 @@ class Catalog:
         hits: list[NameHit] = []
         for chunk in _chunks(names):
             marks = ",".join("?" * len(chunk))
-            rows = self._db.execute(
+            rows = self._rows(
                 f"SELECT page, name, source FROM names WHERE name IN ({marks}) ORDER BY name, page", chunk
             )
             hits.extend(NameHit(*row) for row in rows)
@@ -304,7 +307,7 @@ class Catalog:
 
     def names_with_prefix(self, prefix: str, limit: int) -> list[NameHit]:
         """Pages with a folded name that starts with ``prefix``, by name."""
-        rows = self._db.execute(
+        rows = self._rows(
             "SELECT page, name, source FROM names WHERE name >= ? AND name < ? ORDER BY name, page, source LIMIT ?",
             (prefix, prefix + "\U0010ffff", limit),
         )
@@ -315,7 +318,7 @@ class Catalog:
         if not filters:
             return None
         sql, values = _conditions(filters)
-        rows = self._db.execute(f"SELECT id, path FROM pages WHERE {sql}", values)
+        rows = self._rows(f"SELECT id, path FROM pages WHERE {sql}", values)
         if not filters.paths:
             return {page for page, _ in rows}
         import pathspec  # 10 ms, paid by --path alone
@@ -328,29 +331,38 @@ class Catalog:
         found: list[tuple[int, Link]] = []
         for chunk in _chunks(list(pages)):
             marks = ",".join("?" * len(chunk))
-            rows = self._db.execute(f"SELECT * FROM links WHERE page IN ({marks}) ORDER BY page, line, col", chunk)
+            rows = self._rows(f"SELECT * FROM links WHERE page IN ({marks}) ORDER BY page, line, col", chunk)
             found.extend((row[0], Link(*row[1:])) for row in rows)
         return found
 
     def diagnostics(self) -> list[Diagnostic]:
         """Every finding, by path and line."""
-        rows = self._db.execute(
+        rows = self._rows(
             "SELECT path, line, col, severity, message, code FROM diagnostics ORDER BY path, line, col, code"
         )
         return [Diagnostic(_text(row[0]), *row[1:]) for row in rows]
 
     def counts(self) -> Counts:
         """How many of each."""
-        row = self._db.execute(
+        row = self._rows(
             "SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM sections),"
             " (SELECT count(DISTINCT vector) FROM sections), (SELECT count(*) FROM pages WHERE degraded),"
             " (SELECT count(*) FROM diagnostics)"
-        ).fetchone()
+        )[0]
         return Counts(*row)
 
     def kinds(self) -> dict[str, int]:
         """Pages of each kind, by kind."""
-        return dict(self._db.execute("SELECT kind, count(*) FROM pages GROUP BY kind ORDER BY kind").fetchall())
+        return dict(self._rows("SELECT kind, count(*) FROM pages GROUP BY kind ORDER BY kind"))
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query. Damage shows only when a page of the file is read: it is one error, whatever SQLite says."""
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise BrokenSnapshotError(
+                f"{self._path}: cannot be read: {error}", hint="run `memidx build --full`"
+            ) from error
 
 
 def page_names(page: Page) -> list[tuple[str, str]]:
@@ -422,7 +434,7 @@ def _meta_json(page: Page) -> str:
 
 
 def _page_row(row: Sequence[Any]) -> PageRow:
-    return PageRow(row[0], _text(row[1]), row[2], row[3], row[4], row[5], bool(row[6]), json.loads(row[7]))
+    return PageRow(row[0], _text(row[1]), row[2], row[3], row[4], row[5], bool(row[7]), json.loads(row[8]))
 
 
 def _section_row(row: Sequence[Any]) -> SectionRow:

@@ -18,7 +18,7 @@ from memidx.ground.filters import Filters
 from memidx.ground.hits import STREAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memidx.doors.door import Door
     from memidx.ground.hits import Answer
@@ -63,7 +63,16 @@ class QueryCommand(Command):
         return super().parse_args(ctx, [*chosen, "--", *words])
 
 
-@click.command("query", cls=QueryCommand, short_help="Search the pages.")
+@click.command(
+    "query",
+    cls=QueryCommand,
+    short_help="Search the pages.",
+    examples=(
+        "memidx query how do we roll back a deploy",
+        "memidx query '\"exact words\"' deploy -draft tag:ops kind:procedure",
+        "memidx query --kind decision,rule --since 6m -n 5 retries",
+    ),
+)
 @click.argument("text", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many hits (default: query.limit, 10).")
 @click.option("--kind", "kinds", multiple=True, help="Only pages of this kind; several, or a,b: any of them.")
@@ -73,6 +82,12 @@ class QueryCommand(Command):
 @click.option("--until", metavar="WHEN", help="Only pages changed then or before; a date includes its whole day (UTC).")
 @click.option("--where", "where", multiple=True, metavar="KEY=VALUE", help="Only pages with this in the front-matter.")
 @click.option("--only", type=click.Choice(STREAMS), help="Search with one stream alone.")
+@click.option("--rank", metavar="HOW", help="authority (default), relevance or composite; see docs/ranking.md.")
+@click.option(
+    "--weight", "weights", multiple=True, metavar="NAME=X", help="With composite: set one weight, scale the rest."
+)
+@click.option("--floor", type=float, metavar="X", help="Drop candidates less relevant than this (below 0.5).")
+@click.option("--include-expired", is_flag=True, help="Search pages past their expires_at too.")
 @click.option("--rev", metavar="REV", help="Search the pages of a commit, a tag or a branch.")
 @click.option("--staged", is_flag=True, help="Search the pages as the next commit would have them.")
 @click.option("--index", metavar="DIR", help="Search an exported index; needs no repository.")
@@ -83,12 +98,7 @@ class QueryCommand(Command):
 @click.option("--explain", is_flag=True, help="Show every number that took part.")
 @pass_door
 def command(door: Door, /, text: tuple[str, ...], **given: Any) -> int:
-    r"""Search the pages for TEXT, by words and by meaning.
-
-    \b
-    memidx query how do we roll back a deploy
-    memidx query '"exact words"' deploy -draft tag:ops kind:procedure
-    memidx query --kind decision,rule --since 6m -n 5 retries
+    """Search the pages for TEXT, by words and by meaning.
 
     The words may be quoted together or not. A word that starts with one dash is left out of the answer; after `--`
     everything is words, also what looks like an option. Operators: "side by side", -word, tag:x, path:x, kind:x.
@@ -101,11 +111,17 @@ def command(door: Door, /, text: tuple[str, ...], **given: Any) -> int:
 
 
 def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
+    now = time.time()
     asked: dict[str, Any] = {
         "limit": given["limit"],
-        "filters": _filters(given, time.time()),
+        "filters": _filters(given, now),
         "only": given["only"],
+        "rank": given["rank"],
+        "weights": _weights(given["weights"]),
+        "floor": given["floor"],
+        "include_expired": given["include_expired"],
         "explain": given["explain"],
+        "now": now,
     }
     refresh = _refresh(given)
     if given["index"] is not None:
@@ -123,6 +139,19 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
 
         asked["filters"] = asked["filters"]._replace(kinds=known_kinds(asked["filters"].kinds, vault.settings))
     return vault.query(text, refresh=refresh, source=source, notify=door.say.note, **asked)
+
+
+def _weights(given: Sequence[str]) -> dict[str, float]:
+    weights = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError as error:
+            raise UsageError(f"--weight {text}: not a number", hint="write it as --weight recency=0.4") from error
+        if not equals:
+            raise UsageError(f"--weight {text}: no value", hint="write it as --weight recency=0.4")
+    return weights
 
 
 def _refresh(given: Mapping[str, Any]) -> Refresh:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memidx.ground.errors import ModelError
+from memidx.ground.gate import UNCALIBRATED, Calibration
 from memidx.ground.model import ModelIdentity
 from memidx.stores.embedding.local import folder_revision, offline
 from memidx.stores.embedding.unit import to_unit
@@ -43,6 +44,10 @@ class FastEmbed:
                 hint="give a local folder, or load the model once with fastembed itself",
             ) from error
 
+    @property
+    def calibration(self) -> Calibration:
+        return UNCALIBRATED
+
     @cached_property
     def identity(self) -> ModelIdentity:
         dimension = len(next(iter(self._model.embed(["dimension"]))))
@@ -53,5 +58,7 @@ class FastEmbed:
         return to_unit(np.asarray(rows, np.float32).reshape(len(texts), -1 if rows else self.identity.dimension))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        first: NDArray[np.float32] = to_unit(np.asarray(next(iter(self._model.query_embed(text))), np.float32)[None, :])[0]
+        first: NDArray[np.float32] = to_unit(
+            np.asarray(next(iter(self._model.query_embed(text))), np.float32)[None, :]
+        )[0]
         return first

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memidx.ground.errors import ModelError
+from memidx.ground.gate import UNCALIBRATED, Calibration
 from memidx.ground.model import ModelIdentity
 from memidx.stores.embedding.local import folder_revision, offline
 from memidx.stores.embedding.unit import to_unit
@@ -40,6 +41,10 @@ class Model2Vec:
                 f"model2vec cannot load '{self._name}' without a network: {error}",
                 hint="give a local folder, or load the model once with model2vec itself",
             ) from error
+
+    @property
+    def calibration(self) -> Calibration:
+        return UNCALIBRATED
 
     @cached_property
     def identity(self) -> ModelIdentity:

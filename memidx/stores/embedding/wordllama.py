@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memidx.ground.errors import ModelError
+from memidx.ground.gate import Calibration
 from memidx.ground.model import ModelIdentity
 from memidx.stores.embedding.unit import to_unit
 
@@ -30,6 +31,8 @@ TABLE_BYTES, TABLE_SHA256 = 16_384_096, "64b47a2dc493cb8e85944076601189739852d7b
 TOKENIZER_BYTES, TOKENIZER_SHA256 = 1_842_795, "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83"
 REMEDY = "reinstall it: pip install --force-reinstall wordllama==0.2.2.post0"
 BATCH = 512
+# Measured by benchmarks/answerable.py; docs/ranking.md has the table.
+CALIBRATION = Calibration(min_similarity=0.2, answer_floor=1.1)
 
 
 class Wordllama:
@@ -43,6 +46,10 @@ class Wordllama:
                 raise ModelError(f"{path}: the embedding model's file is missing", hint=REMEDY)
             if path.stat().st_size != size:
                 raise ModelError(f"{path}: {path.stat().st_size} bytes instead of {size}: damaged", hint=REMEDY)
+
+    @property
+    def calibration(self) -> Calibration:
+        return CALIBRATION
 
     @property
     def identity(self) -> ModelIdentity:

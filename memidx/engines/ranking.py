@@ -1,0 +1,210 @@
+"""From what the streams found to the final order: gate, fusion, authority or composite, supersession, ties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memidx.engines.references import successors
+from memidx.ground import composite
+from memidx.ground.authority import Authority, authority, claims_of, greatest_ratio
+from memidx.ground.fusion import Form, Share, decisive_share, fuse, fused_score
+from memidx.ground.gate import passes, relevance
+from memidx.ground.hits import STREAMS
+from memidx.ground.listing import path_key
+
+if TYPE_CHECKING:
+    from memidx.engines.streams import Found
+    from memidx.ground.settings import Settings
+    from memidx.stores.catalog import Catalog, PageRow
+
+DAY_SECONDS = 86_400.0
+# A successor is put just before the page it replaces: by the least that survives the rounding of a product.
+JUST_MORE = 1 + 1e-9
+
+
+class Usage(NamedTuple):
+    """What people did with a page: feedback for and against it, and how often it was returned or read."""
+
+    helpful: int = 0
+    unhelpful: int = 0
+    accesses: int = 0
+
+
+UNUSED = Usage()
+
+
+class Order(NamedTuple):
+    """How to rank. ``weights`` change the composite's, and the rest is scaled."""
+
+    by: str  # authority, relevance or composite
+    now: float
+    floor: float
+    usage: Mapping[int, Usage]
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A page with the numbers that decide its place."""
+
+    page: PageRow
+    shares: Mapping[str, Share]
+    relevance: float
+    fused: float
+    authority: Authority
+    section: int
+    components: Mapping[str, float] = field(default_factory=dict)
+    inherited: int | None = None  # the superseded page whose match this one took over
+
+    @property
+    def rank(self) -> float:
+        """Lower is better: ``rank + fused * authority = 0``."""
+        return -(self.fused * self.authority.value)
+
+
+class Ranking(NamedTuple):
+    """Candidates in their order, and those that the gate dropped: (page, relevance)."""
+
+    candidates: list[Candidate]
+    dropped: list[tuple[PageRow, float]]
+
+
+NEUTRAL = Authority(1.0, 1.0, (), 1.0, 1.0, ())
+
+
+def make_form(settings: Settings) -> Form:
+    """The form of fusion, with the share that keeps an exact title first."""
+    fusion = settings.fusion
+    weights = {name: getattr(fusion, name) for name in STREAMS}
+    decisive = decisive_share(greatest_ratio(settings.authority), fusion.power, sum(weights.values()))
+    return Form(fusion.form, fusion.k, fusion.power, weights, decisive)
+
+
+def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order: Order) -> Ranking:
+    """Gate first, then fuse what is left, weigh it, and sort."""
+    form = make_form(settings)
+    relevant = _relevance(found)
+    rows = catalog.pages(relevant)
+    kept = {page for page, value in relevant.items() if page in rows and passes(value, order.floor)}
+    dropped = [(rows[p], v) for p, v in relevant.items() if p in rows and p not in kept]
+    lists = {name: [(s.page, s.score) for s in f.pages if s.page in kept] for name, f in found.items()}
+    cited = _cited(found, form)
+    candidates = []
+    for page, shares in fuse(lists, form).items():
+        row = rows[page]
+        candidate = Candidate(row, shares, relevant[page], fused_score(shares, form), NEUTRAL, cited[page])
+        candidates.append(_weigh(candidate, settings, order))
+    if order.by == "authority":
+        candidates = _supersede(catalog, candidates)
+    return Ranking(sorted(candidates, key=_place), sorted(dropped, key=lambda d: (-d[1], path_key(d[0].path))))
+
+
+def _relevance(found: Mapping[str, Found]) -> dict[int, float]:
+    cosines = {s.page: s.score for s in found["vector"].pages} if "vector" in found else {}
+    words = {s.page for name, f in found.items() if name != "vector" for s in f.pages}
+    return {
+        page: relevance(cosines.get(page), words=page in words) for page in [*cosines, *sorted(words - set(cosines))]
+    }
+
+
+def _weigh(candidate: Candidate, settings: Settings, order: Order) -> Candidate:
+    page = candidate.page
+    if order.by == "authority":
+        return replace(candidate, authority=authority(claims_of(page.kind, page.meta), settings.authority))
+    if order.by == "composite":
+        used = order.usage.get(page.id, UNUSED)
+        age = (order.now - page.changed_at) / DAY_SECONDS if page.changed_at is not None else None
+        confidence = page.meta.get("confidence")
+        components = {
+            "relevance": min(candidate.relevance, 1.0),
+            "recency": composite.recency(age, composite.half_life(page.meta.get("category", ()), page.kind)),
+            "usefulness": composite.usefulness(used.helpful, used.unhelpful),
+            "confidence": composite.NEUTRAL_CONFIDENCE if confidence is None else confidence,
+            "access": composite.access(used.accesses),
+        }
+        weights = composite.rescale(settings.ranking.composite, order.weights)
+        return replace(candidate, components=components, fused=composite.composite(components, weights))
+    return candidate
+
+
+def _supersede(catalog: Catalog, candidates: list[Candidate]) -> list[Candidate]:
+    """A page takes over the match of a page it supersedes, so that it comes first whenever both are found."""
+    by_page = {c.page.id: c for c in candidates}
+    newer = successors(catalog, [c.page for c in candidates if c.page.meta.get("superseded_by")])
+    # From the best match down a chain of replacements; one step for each page at most, so a circle ends.
+    for _ in range(len(newer)):
+        changed = False
+        for old_id, new_ids in newer.items():
+            old = by_page[old_id]
+            for new_id in new_ids:
+                new = by_page.get(new_id)
+                if new is None or new.rank < old.rank or _replaces(old_id, new_id, newer):
+                    continue
+                fused = old.fused * old.authority.value / new.authority.value * JUST_MORE
+                by_page[new_id] = replace(new, fused=fused, inherited=old_id)
+                changed = True
+        if not changed:
+            break
+    return list(by_page.values())
+
+
+def _replaces(old: int, new: int, newer: Mapping[int, Sequence[int]]) -> bool:
+    """Whether ``old`` in turn replaces ``new``: then neither is the newer one."""
+    seen: set[int] = set()
+    waiting = list(newer.get(new, ()))
+    while waiting:
+        page = waiting.pop()
+        if page == old:
+            return True
+        if page not in seen:
+            seen.add(page)
+            waiting.extend(newer.get(page, ()))
+    return False
+
+
+def _place(candidate: Candidate) -> tuple[float, float, float, bytes]:
+    """By rank; ties by fused score, then the more recent page, then the path."""
+    changed = candidate.page.changed_at
+    recent = -float(changed) if changed is not None else float("inf")
+    return (candidate.rank, -candidate.fused, recent, path_key(candidate.page.path))
+
+
+def _cited(found: Mapping[str, Found], form: Form) -> dict[int, int]:
+    """The section that stands for each page: the one that the streams of sections rank best, together."""
+    pages_of: dict[int, int] = {}
+    listed: dict[str, list[tuple[int, float]]] = {}
+    for name, stream in found.items():
+        if name != "title":
+            listed[name] = [(s.section, s.score) for s in stream.sections]
+            pages_of.update((s.section, s.page) for s in stream.sections)
+    best: dict[int, tuple[float, int]] = {}
+    for section, shares in fuse(listed, form).items():
+        page = pages_of[section]
+        best[page] = min(best.get(page, (0.0, section)), (-fused_score(shares, form), section))
+    cited = {page: section for page, (_, section) in best.items()}
+    if "title" in found:
+        for score in found["title"].pages:
+            cited.setdefault(score.page, score.section)
+    return cited
+
+
+def explain(candidate: Candidate, form: Form) -> dict[str, Any]:
+    """Every number that took part in a candidate's place."""
+    plain: dict[str, Any] = {
+        "relevance": candidate.relevance,
+        "cosine": candidate.shares["vector"].score if "vector" in candidate.shares else None,
+        "shares": {name: share.share for name, share in sorted(candidate.shares.items())},
+        "sum": sum(candidate.shares[name].share for name in sorted(candidate.shares)),
+        "power": form.power if form.form == "scored" else 1.0,
+        "fused": candidate.fused,
+        "authority": candidate.authority.as_json(),
+        "rank": candidate.rank,
+        "changed_at": candidate.page.changed_at,
+    }
+    if candidate.components:
+        plain["components"] = dict(candidate.components)
+    if candidate.inherited is not None:
+        plain["inherited_from"] = candidate.inherited
+    return plain
