@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memidx.engines.intake import Collected, Intake, Progress, VectorSink
 from memidx.ground.compaction import Wear, rebuild_reason
-from memidx.ground.diagnostics import Diagnostic
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.listing import Listing, ListingDiff, diff_listings
 from memidx.ground.manifest import FileDigest, Manifest
 from memidx.stores import lexical
-from memidx.stores.catalog import Catalog
+from memidx.stores.catalog import Catalog, CatalogWriter
 from memidx.stores.snapshots import MANIFEST, Snapshots, digests, inodes, link_or_copy, read_manifest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from memidx.ground.diagnostics import Diagnostic
     from memidx.ground.model import Embedder
     from memidx.ground.settings import Settings
     from memidx.stores.git import Git
@@ -164,7 +164,7 @@ class _Work:
 
     def full(self) -> None:
         """Build everything from the pages."""
-        catalog = Catalog.create(self.folder / CATALOG)
+        catalog = CatalogWriter.create(self.folder / CATALOG)
         (self.folder / LEXICAL).mkdir()
         writer, graph = self._vector_outputs()
         intake = self._intake(catalog, [sink for sink in (writer, graph) if sink is not None])
@@ -180,7 +180,7 @@ class _Work:
         catalog.finish(indexes=True)
         self._finish(base_rows=intake.next_row, overlay_rows=0, graph=report._asdict() if report else None, linked={})
 
-    def _intake(self, catalog: Catalog, sinks: Sequence[VectorSink]) -> Intake:
+    def _intake(self, catalog: CatalogWriter, sinks: Sequence[VectorSink]) -> Intake:
         inputs = self.inputs
         return Intake(
             self.shop.git, inputs.settings, catalog, inputs.embedder, self.shop.cache, sinks, progress=self.progress
@@ -238,7 +238,7 @@ class _Work:
         except OSError as error:
             raise BrokenSnapshotError(f"{source}: cannot be read: {error.strerror}") from error
         (self.folder / LEXICAL).mkdir()
-        catalog = Catalog.update(self.folder / CATALOG)
+        catalog = CatalogWriter.update(self.folder / CATALOG)
         gone = sorted(catalog.page_ids([e.path for e in (*diff.changed, *diff.removed)]).values())
         fresh = Collected()
         intake = self._intake(catalog, [fresh])

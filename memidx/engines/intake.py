@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from memidx.ground.codes import finding
 from memidx.ground.page import Page, PageRules
 from memidx.parsing.page import parse_page
-from memidx.stores.catalog import Catalog, SectionRow
+from memidx.stores.catalog import CatalogWriter, SectionRow
 from memidx.stores.lexical import LexicalRow
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Intake:
 
     git: Git
     settings: Settings
-    catalog: Catalog
+    catalog: CatalogWriter
     embedder: Embedder | None
     cache: VectorCache | None
     sinks: Sequence[VectorSink]  # the vector file, or the collected overlay; and the graph

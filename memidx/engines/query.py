@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memidx.engines import streams
 from memidx.engines.ranking import UNUSED, Order, Ranking, Usage, explain, make_form, rank
 from memidx.engines.snippet import Snippet, make_snippet
-from memidx.ground.errors import BrokenSnapshotError, ModelError, UsageError
 from memidx.ground.composite import COMPONENTS, check_weights, rescale
+from memidx.ground.errors import BrokenSnapshotError, ModelError, UsageError
 from memidx.ground.filters import Filters
 from memidx.ground.gate import LEXICAL_ONLY, SENTINEL, Calibration, has_answer
 from memidx.ground.hits import STREAMS, Hit, StreamHit
@@ -18,7 +17,7 @@ from memidx.ground.pageset import PageSet
 from memidx.parsing.query import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memidx.engines.ranking import Candidate
     from memidx.engines.snapshot import Snapshot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,8 @@ from memidx.ground.hits import STREAMS
 from memidx.ground.listing import path_key
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from memidx.engines.streams import Found
     from memidx.ground.settings import Settings
     from memidx.stores.catalog import Catalog, PageRow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.diagnostics import Diagnostic
@@ -11,6 +10,8 @@ from memidx.ground.fold import fold_name
 from memidx.ground.names import OWN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memidx.stores.catalog import Catalog, PageRow
 
 CANDIDATES = 8  # as many as a message can name

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.fold import fold_name
 from memidx.ground.names import name_score
-from memidx.ground.pageset import PageSet
 from memidx.ground.scores import SectionScore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
+
     import numpy as np
     from numpy.typing import NDArray
 
     from memidx.engines.snapshot import Snapshot
+    from memidx.ground.pageset import PageSet
     from memidx.ground.query import ParsedQuery
     from memidx.ground.scores import VectorScore
     from memidx.ground.settings import VectorSettings

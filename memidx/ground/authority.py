@@ -6,11 +6,12 @@ so that 1.3 x 1.1 is 1.43 and not 1.4300000000000002.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from memidx.ground.settings import AuthoritySettings
 
 RULE = "rule"

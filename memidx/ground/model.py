@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from memidx.ground.gate import Calibration
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from memidx.ground.gate import Calibration
 
 
 class ModelIdentity(NamedTuple):

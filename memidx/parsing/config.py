@@ -45,7 +45,19 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 # A value of -1 stands for the calibration that comes with the model.
 CALIBRATED = frozenset({"ranking.min_similarity", "ranking.answer_floor"})
 SENTINEL = 0.5  # the relevance of a page that words found: a floor at or above it would drop those too
-POSITIVE = frozenset({"authority.least", "authority.most", "fusion.power", "pages.max_bytes", "sections.max_chars", "query.limit", "query.window", "fusion.k", "build.keep"})
+POSITIVE = frozenset(
+    {
+        "authority.least",
+        "authority.most",
+        "fusion.power",
+        "pages.max_bytes",
+        "sections.max_chars",
+        "query.limit",
+        "query.window",
+        "fusion.k",
+        "build.keep",
+    }
+)
 MIN_SECTION_CHARS = 200
 
 

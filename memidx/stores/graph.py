@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import queue
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,8 @@ from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.scores import VectorScore
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 FILE = "graph.hnsw"

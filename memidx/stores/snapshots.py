@@ -16,13 +16,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError
 from memidx.ground.manifest import FileDigest, Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MANIFEST = "manifest.json"
 STALE_STAGING_SECONDS = 3600.0

@@ -6,8 +6,6 @@ never rewritten by an update, so that snapshots can share it by a hard link.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +14,9 @@ from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.scores import VectorScore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 BASE, OVERLAY = "base.f32", "overlay.f32"

@@ -7,7 +7,6 @@ disabled. Its two files are read with `tokenizers` and `safetensors`.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,8 @@ from memidx.ground.model import ModelIdentity
 from memidx.stores.embedding.unit import to_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 

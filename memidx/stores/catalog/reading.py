@@ -1,0 +1,235 @@
+"""Reading a catalog."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any, Self
+
+from memidx.ground.diagnostics import Diagnostic
+from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.fold import fold_name
+from memidx.ground.page import Link
+from memidx.stores.catalog.rows import (
+    Counts,
+    NameHit,
+    PageRow,
+    SectionRow,
+    chunks,
+    page_row,
+    section_row,
+    to_bytes,
+    to_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from memidx.ground.filters import Filters
+
+
+class Catalog:
+    """One open catalog, for reading."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._db = connection
+        self._path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read only. Raises BrokenSnapshotError when the file is missing or not a catalog."""
+        try:
+            db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+            db.execute("SELECT id FROM pages LIMIT 1").fetchone()
+            db.execute("SELECT id FROM sections LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            raise BrokenSnapshotError(f"{path}: cannot be read: {error}", hint="run `memidx build --full`") from error
+        return cls(db, path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def listing(self) -> list[tuple[str, str]]:
+        """(path, blob) of every page, by path."""
+        rows = self._rows("SELECT path, blob FROM pages ORDER BY path")
+        return [(to_text(path), blob) for path, blob in rows]
+
+    def page_ids(self, paths: Iterable[str]) -> dict[str, int]:
+        """Ids of the pages at these paths; a path without a page is left out."""
+        found: dict[str, int] = {}
+        for chunk in chunks([to_bytes(p) for p in paths]):
+            marks = ",".join("?" * len(chunk))
+            rows = self._rows(f"SELECT path, id FROM pages WHERE path IN ({marks})", chunk)
+            found.update((to_text(path), page) for path, page in rows)
+        return found
+
+    def pages(self, ids: Iterable[int]) -> dict[int, PageRow]:
+        """Pages by id."""
+        found: dict[int, PageRow] = {}
+        for chunk in chunks(list(ids)):
+            rows = self._rows(f"SELECT * FROM pages WHERE id IN ({','.join('?' * len(chunk))})", chunk)
+            found.update((row[0], page_row(row)) for row in rows)
+        return found
+
+    def all_pages(self) -> Iterator[PageRow]:
+        """Every page, by path."""
+        return map(page_row, self._rows("SELECT * FROM pages ORDER BY path"))
+
+    def sections(self, ids: Iterable[int]) -> dict[int, SectionRow]:
+        """Sections by id."""
+        found: dict[int, SectionRow] = {}
+        for chunk in chunks(list(ids)):
+            rows = self._rows(f"SELECT * FROM sections WHERE id IN ({','.join('?' * len(chunk))})", chunk)
+            found.update((row[0], section_row(row)) for row in rows)
+        return found
+
+    def sections_of(self, page: int) -> list[SectionRow]:
+        """A page's sections in their order."""
+        return [section_row(r) for r in self._rows("SELECT * FROM sections WHERE page = ? ORDER BY id", (page,))]
+
+    def sections_by_vector(self, vectors: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+        """(section, page) pairs that share each vector row."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for chunk in chunks(list(vectors)):
+            marks = ",".join("?" * len(chunk))
+            for vector, section, page in self._rows(
+                f"SELECT vector, id, page FROM sections WHERE vector IN ({marks}) ORDER BY id", chunk
+            ):
+                found.setdefault(vector, []).append((section, page))
+        return found
+
+    def vectors_of_pages(self, pages: Iterable[int]) -> list[int]:
+        """The distinct vector rows of these pages, in ascending order."""
+        rows: set[int] = set()
+        for chunk in chunks(list(pages)):
+            marks = ",".join("?" * len(chunk))
+            found = self._rows(f"SELECT vector FROM sections WHERE vector IS NOT NULL AND page IN ({marks})", chunk)
+            rows.update(row for (row,) in found)
+        return sorted(rows)
+
+    def live_vectors(self) -> list[int]:
+        """The distinct vector rows that any section has, in ascending order."""
+        return [
+            r for (r,) in self._rows("SELECT DISTINCT vector FROM sections WHERE vector IS NOT NULL ORDER BY vector")
+        ]
+
+    def vectors_by_digest(self, digests: Iterable[bytes]) -> dict[bytes, int | None]:
+        """Vector rows of sections whose text has one of these digests."""
+        found: dict[bytes, int | None] = {}
+        for chunk in chunks(list(digests)):
+            marks = ",".join("?" * len(chunk))
+            found.update(self._rows(f"SELECT digest, vector FROM sections WHERE digest IN ({marks})", chunk))
+        return found
+
+    def first_sections(self, pages: Iterable[int]) -> dict[int, int]:
+        """The first section of each of these pages."""
+        found: dict[int, int] = {}
+        for chunk in chunks(list(pages)):
+            marks = ",".join("?" * len(chunk))
+            found.update(self._rows(f"SELECT page, min(id) FROM sections WHERE page IN ({marks}) GROUP BY page", chunk))
+        return found
+
+    def expired(self, now: float) -> frozenset[int]:
+        """Pages whose `expires_at` is before ``now``, seconds since the epoch."""
+        return frozenset(page for (page,) in self._rows("SELECT id FROM pages WHERE expires_at < ?", (now,)))
+
+    def page_numbers(self) -> set[int]:
+        """The ids of all pages."""
+        return {page for (page,) in self._rows("SELECT id FROM pages")}
+
+    def next_ids(self) -> tuple[int, int]:
+        """The first unused page and section id."""
+        page = self._rows("SELECT coalesce(max(id), -1) + 1 FROM pages")[0][0]
+        section = self._rows("SELECT coalesce(max(id), -1) + 1 FROM sections")[0][0]
+        return page, section
+
+    def exact_names(self, names: Sequence[str]) -> list[NameHit]:
+        """Pages that carry one of these folded names."""
+        hits: list[NameHit] = []
+        for chunk in chunks(names):
+            marks = ",".join("?" * len(chunk))
+            rows = self._rows(
+                f"SELECT page, name, source FROM names WHERE name IN ({marks}) ORDER BY name, page", chunk
+            )
+            hits.extend(NameHit(*row) for row in rows)
+        return hits
+
+    def names_with_prefix(self, prefix: str, limit: int) -> list[NameHit]:
+        """Pages with a folded name that starts with ``prefix``, by name."""
+        rows = self._rows(
+            "SELECT page, name, source FROM names WHERE name >= ? AND name < ? ORDER BY name, page, source LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+        return [NameHit(*row) for row in rows]
+
+    def select(self, filters: Filters) -> set[int] | None:
+        """Ids of the pages that pass; None when every page does."""
+        if not filters:
+            return None
+        sql, values = _conditions(filters)
+        rows = self._rows(f"SELECT id, path FROM pages WHERE {sql}", values)
+        if not filters.paths:
+            return {page for page, _ in rows}
+        import pathspec  # 10 ms, paid by --path alone
+
+        specs = [pathspec.GitIgnoreSpec.from_lines([glob]) for glob in filters.paths]
+        return {page for page, path in rows if all(spec.match_file(to_text(path)) for spec in specs)}
+
+    def links(self, pages: Iterable[int]) -> list[tuple[int, Link]]:
+        """Links as written on these pages."""
+        found: list[tuple[int, Link]] = []
+        for chunk in chunks(list(pages)):
+            marks = ",".join("?" * len(chunk))
+            rows = self._rows(f"SELECT * FROM links WHERE page IN ({marks}) ORDER BY page, line, col", chunk)
+            found.extend((row[0], Link(*row[1:])) for row in rows)
+        return found
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """Every finding, by path and line."""
+        rows = self._rows(
+            "SELECT path, line, col, severity, message, code FROM diagnostics ORDER BY path, line, col, code"
+        )
+        return [Diagnostic(to_text(row[0]), *row[1:]) for row in rows]
+
+    def counts(self) -> Counts:
+        """How many of each."""
+        row = self._rows(
+            "SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM sections),"
+            " (SELECT count(DISTINCT vector) FROM sections), (SELECT count(*) FROM pages WHERE degraded),"
+            " (SELECT count(*) FROM diagnostics)"
+        )[0]
+        return Counts(*row)
+
+    def kinds(self) -> dict[str, int]:
+        """Pages of each kind, by kind."""
+        return dict(self._rows("SELECT kind, count(*) FROM pages GROUP BY kind ORDER BY kind"))
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query. Damage shows only when a page of the file is read: it is one error, whatever SQLite says."""
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise BrokenSnapshotError(
+                f"{self._path}: cannot be read: {error}", hint="run `memidx build --full`"
+            ) from error
+
+
+def _conditions(filters: Filters) -> tuple[str, list[Any]]:
+    parts, values = ["1"], list[Any]()
+    if filters.kinds:
+        parts.append(f"kind IN ({','.join('?' * len(filters.kinds))})")
+        values += filters.kinds
+    for tag in filters.tags:
+        parts.append("id IN (SELECT page FROM names WHERE name = ? AND source = 'tag')")
+        values.append(fold_name(tag))
+    if filters.since is not None:
+        parts.append("changed_at >= ?")
+        values.append(filters.since)
+    if filters.until is not None:
+        parts.append("changed_at <= ?")
+        values.append(filters.until)
+    for key, value in filters.where:
+        parts.append("id IN (SELECT page FROM fields WHERE key = ? AND value = ?)")
+        values += [key.casefold(), value.casefold()]
+    return " AND ".join(parts), values
