@@ -11,7 +11,7 @@ from memidx.engines.snippet import Snippet, make_snippet
 from memidx.ground.composite import COMPONENTS, check_weights, rescale
 from memidx.ground.errors import BrokenSnapshotError, ModelError, UsageError
 from memidx.ground.filters import Filters
-from memidx.ground.gate import LEXICAL_ONLY, SENTINEL, Calibration, has_answer
+from memidx.ground.gate import LEXICAL_ONLY, SENTINEL, Calibration, evidence, has_answer
 from memidx.ground.hits import STREAMS, Hit, StreamHit
 from memidx.ground.pageset import PageSet
 from memidx.parsing.query import parse_query
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memidx.ground.settings import Settings
 
 RANKINGS = ("authority", "relevance", "composite")
+ALL_WORDS = 0.999  # coverage is a sum of floats
 MODEL_DECIDES = -1.0  # a cut-off of this value is taken from the model's calibration
 
 
@@ -122,6 +123,16 @@ class Cutoffs(NamedTuple):
     answer_floor: float
 
 
+class Evidence(NamedTuple):
+    """What speaks for an answer: the best cosine, the best coverage of the question's words by one section."""
+
+    cosine: float
+    coverage: float
+    amount: float
+    names_a_page: bool
+    enough: bool
+
+
 def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, settings: Settings) -> Ranked:
     """Rank the pages of ``snapshot`` for ``question``. ``embedder`` is None when there is no model to embed it with."""
     result = Ranked(notices=list(question.parsed.hints))
@@ -142,8 +153,8 @@ def rank_pages(
         return nothing
     limits = cutoffs(snapshot, question, embedder, settings)
     found = _run_streams(snapshot, question, pages, embedder, settings, limits, result)
-    evidence = _evidence(snapshot, question, pages, found)
-    enough = question.only is not None or has_answer(*evidence[:2], limits.answer_floor, names_a_page=evidence[2])
+    found_out = _evidence(snapshot, question, pages, found, limits)
+    enough = question.only is not None or found_out.enough
     order = Order(question.rank, question.now, limits.floor, question.usage, question.weights)
     ranking = rank(snapshot.catalog, found, settings, order) if enough else nothing
     if question.explain:
@@ -153,7 +164,7 @@ def rank_pages(
             "streams": {name: len(f.pages) for name, f in found.items()},
             "fusion": {"form": form.form, "k": form.k, "power": form.power, "weights": dict(form.weights)},
             "cutoffs": limits._asdict(),
-            "evidence": {"cosine": evidence[0], "coverage": evidence[1], "names_a_page": evidence[2], "enough": enough},
+            "evidence": found_out._asdict(),
             "pages_allowed": len(pages.allowed) if pages is not None else None,
             "filtered": [{"path": row.path, "relevance": value} for row, value in ranking.dropped],
         }
@@ -173,14 +184,17 @@ def cutoffs(snapshot: Snapshot, question: Question, embedder: Embedder | None, s
 
 
 def _evidence(
-    snapshot: Snapshot, question: Question, pages: PageSet | None, found: Mapping[str, streams.Found]
-) -> tuple[float, float, bool]:
-    """The best cosine, the best coverage of the question's words by one section, and whether a page has that name."""
+    snapshot: Snapshot, question: Question, pages: PageSet | None, found: Mapping[str, streams.Found], limits: Cutoffs
+) -> Evidence:
+    """Whether what was found is enough for an answer."""
     vector = found.get("vector", streams.NOTHING).pages
     title = found.get("title", streams.NOTHING).pages
     named = bool(title) and title[0].score >= streams.NAMES_A_PAGE
     coverage = snapshot.lexical.coverage(question.parsed, pages) if "lexical" in found else 0.0
-    return (vector[0].score if vector else 0.0, coverage, named)
+    cosine = vector[0].score if vector else 0.0
+    amount = evidence(cosine, coverage)
+    enough = has_answer(amount, limits.answer_floor, names_a_page=named, covered=coverage >= ALL_WORDS)
+    return Evidence(cosine, coverage, amount, named, enough)
 
 
 def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:

@@ -8,17 +8,22 @@ from typing import NamedTuple
 SENTINEL = 0.5  # the least relevance of a page that words found
 
 
+# A cosine says more than a word: at this weight one threshold serves vaults whose vocabulary is known to the questions
+# and those where it is not (docs/ranking.md, "Nothing found").
+COSINE_WEIGHT = 2.0
+
+
 class Calibration(NamedTuple):
     """Cut-offs that depend on the embedding model. Measured on real pages and nonsense questions (docs/ranking.md)."""
 
     min_similarity: float  # cosines below this are noise
-    answer_floor: float  # best cosine plus best coverage below this: the vault has no answer
+    answer_floor: float  # evidence below this: the vault has no answer
 
 
-# A model that nobody has measured here: nothing is cut off but what words alone would not answer either.
-UNCALIBRATED = Calibration(0.0, 0.55)
-# Without vectors the cosine is missing from the evidence: coverage alone must reach this.
-LEXICAL_ONLY = Calibration(0.0, 0.55)
+# A model that nobody has measured here: nothing is cut off.
+UNCALIBRATED = Calibration(0.0, 0.0)
+# Without vectors the evidence is the coverage alone.
+LEXICAL_ONLY = Calibration(0.0, 0.35)
 
 
 def relevance(cosine: float | None, *, words: bool) -> float:
@@ -32,9 +37,14 @@ def passes(value: float, floor: float) -> bool:
     return value >= floor
 
 
-def has_answer(best_cosine: float, best_coverage: float, floor: float, *, names_a_page: bool) -> bool:
-    """Whether the evidence is enough to answer at all. The exact name of a page is always enough.
+def evidence(best_cosine: float, best_coverage: float) -> float:
+    """How much speaks for an answer: coverage plus twice the cosine, at least 0.
 
     ``best_coverage`` is the share of the question's words, weighted by idf, that stand together in one section.
     """
-    return names_a_page or best_cosine + best_coverage >= floor
+    return max(best_coverage, 0.0) + COSINE_WEIGHT * max(best_cosine, 0.0)
+
+
+def has_answer(amount: float, floor: float, *, names_a_page: bool, covered: bool) -> bool:
+    """Whether to answer at all. The name of a page, or a section that holds every word of the question, is enough."""
+    return names_a_page or covered or amount >= floor

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 Ranking = Sequence[str]
@@ -41,12 +42,12 @@ def hit(ranking: Ranking, gains: Gains, k: int = 1) -> float:
     return float(any(gains.get(item, 0) > 0 for item in ranking[:k]))
 
 
-MEASURES = {
-    "nDCG@10": lambda ranking, gains: ndcg(ranking, gains, 10),
-    "MRR@10": lambda ranking, gains: reciprocal_rank(ranking, gains, 10),
-    "R@10": lambda ranking, gains: recall(ranking, gains, 10),
-    "R@100": lambda ranking, gains: recall(ranking, gains, 100),
-    "hit@1": lambda ranking, gains: hit(ranking, gains, 1),
+MEASURES: Mapping[str, Callable[[Ranking, Gains], float]] = {
+    "nDCG@10": partial(ndcg, k=10),
+    "MRR@10": partial(reciprocal_rank, k=10),
+    "R@10": partial(recall, k=10),
+    "R@100": partial(recall, k=100),
+    "hit@1": partial(hit, k=1),
 }
 
 
