@@ -23,18 +23,21 @@ _NO_SPACES_SIZE: Final = 3
 
 _EXACT_LENGTH: Final = 2_000  # characters; what is longer (an embedded image) is found by its parts alone
 _MEMO_LENGTH: Final = 40
-_MEMO_SIZE: Final = 50_000
+_MEMO_SIZE: Final = 100_000
 
 # A spot inside or at the edge of an identifier. It starts with a class of rare characters, which `re` skips to at
 # 80 MB/s; a pattern that starts with a word runs at 7.
-_SPOT: Final = re.compile(
-    r"[-_.:/@+~#=\\?&%$A-Z0-9]"
-    r"(?:(?<=[A-Za-z0-9:-].)[A-Za-z0-9_+]|(?<=[A-Za-z]#)(?!\w)|(?<=[\s(`\[*]\.)[A-Za-z])\S*"
+_SPOT_KINDS: Final = "|".join(  # noqa: FLY002 - a line and a comment for each
+    (
+        r"(?<=[A-Za-z0-9:][_.:@+~=\\?&%$])[A-Za-z0-9_+]",  # a_b a.b a::b C++
+        r"(?<=[a-z0-9][A-Z]|[A-Za-z][0-9])",  # camelCase sha256
+        r"(?<=[A-Z][A-Z])[a-z]",  # HTTPServer
+        r"(?<=[A-Za-z0-9-]-)(?:(?<![A-Za-z]-)[A-Za-z]|[0-9])",  # ADR-016 4-way --force, but not self-hosted
+        r"(?<=[A-Za-z]#)(?!\w)",  # C#
+        r"(?<=\.)(?<![^\s(`\[*]\.)[A-Za-z]",  # .NET
+    )
 )
-_WIDE_SPOT: Final = re.compile(
-    r"[-_.:/@+~#=\\?&%$A-Z0-9\x80-\U0010ffff]"
-    r"(?:(?<=[\x80-\U0010ffff])|(?<=[A-Za-z0-9:-].)[A-Za-z0-9_+]|(?<=[A-Za-z]#)(?!\w)|(?<=[\s(`\[*]\.)[A-Za-z])\S*"
-)
+_SPOT: Final = re.compile(rf"[-_.:@+~#=\\?&%$A-Z0-9](?:{_SPOT_KINDS})\S*")
 _BORDER: Final = re.compile(r"""[\s\[\](){}<>"'`|,;!*“”‘’«»„…—–、。・「」『』（），：；！？]+""")
 _SYMBOLS: Final = re.compile(r"[\x00-/:-@\[-`{-\x7f]+")
 # What has symbols inside but is no identifier: self-hosted. Nor is a path or a URL one: who types it wants what it
@@ -47,21 +50,26 @@ _HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 class _Wide(NamedTuple):
     """The patterns that text beyond ASCII needs."""
 
+    touched: re.Pattern[str]  # every character that normalising or folding changes
     compatibility: re.Pattern[str]
     special: re.Pattern[str]  # every character that `_grams` must see
     joined: re.Pattern[str]  # a run of one writing without spaces
     cjk: re.Pattern[str]
+    spot: re.Pattern[str]  # as _SPOT, and anything beyond ASCII
     shrink: dict[int, str | None]
 
 
 @cache
 def _wide() -> _Wide:
     # Compiling these classes takes 40 ms, which a query in plain English need not pay.
+    special = f"{scripts.CJK}{scripts.NO_SPACES}{scripts.DROPPED}{''.join(scripts.SIMPLER)}"
     return _Wide(
+        re.compile(f"[{special}{scripts.COMPATIBILITY}]"),
         re.compile(f"[{scripts.COMPATIBILITY}]+"),
-        re.compile(f"[{scripts.CJK}{scripts.NO_SPACES}{scripts.DROPPED}{''.join(scripts.SIMPLER)}]+"),
+        re.compile(f"[{special}]+"),
         re.compile(f"[{scripts.CJK}]+|[{scripts.NO_SPACES}]+"),
         re.compile(f"[{scripts.CJK}]"),
+        re.compile(rf"[-_.:@+~#=\\?&%$A-Z0-9\x80-\U0010ffff](?:(?<=[\x80-\U0010ffff])|{_SPOT_KINDS})\S*"),
         {
             **{ord(char): None for char in scripts.members(scripts.DROPPED)},
             **{ord(char): simple for char, simple in scripts.SIMPLER.items()},
@@ -90,12 +98,24 @@ def prepare(*texts: str) -> Prepared:
     tails: list[str] = []
     parts: list[str] = []
     exact: list[str] = []
-    clean = [normalise(text) for text in texts]
+    clean = []
+    words = []
+    for text in texts:
+        if _is_plain(text):
+            clean.append(text)
+            words.append(text)
+        else:
+            clean.append(normalise(text))
+            words.append(_fold(clean[-1], tails))
     for marks in filter(None, map(_MEMO.__getitem__, _chunks("\n".join(clean)))):
         exact += marks.exact
         parts += marks.parts
-    words = tuple(_fold(text, tails) for text in clean)
-    return Prepared(words, " ".join(parts), " ".join(tails), " ".join(exact))
+    return Prepared(tuple(words), " ".join(parts), " ".join(tails), " ".join(exact))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether normalising and folding would leave a text as it is: ASCII, or with no more than dashes and emoji."""
+    return text.isascii() or (_wide().touched.search(text) is None and unicodedata.is_normalized("NFC", text))
 
 
 def normalise(text: str) -> str:
@@ -190,7 +210,7 @@ def _chunks(text: str) -> list[str]:
     """The chunks between blanks that may need marks. Of plain English most are left out."""
     found = []
     done = 0
-    for match in (_SPOT if text.isascii() else _WIDE_SPOT).finditer(text):
+    for match in (_SPOT if text.isascii() else _wide().spot).finditer(text):
         start = match.start()
         start = max(text.rfind(" ", done, start), text.rfind("\n", done, start), done - 1) + 1
         done = match.end()
@@ -219,9 +239,9 @@ def _marks(chunk: str) -> Marks | None:
     exact: list[str] = []
     parts: list[str] = []
     for piece in _BORDER.split(chunk):
-        core = _core(piece)
-        if not core or (core.isalpha() and core.islower() and core.isascii()):
+        if _is_uniform(piece):
             continue
+        core = _core(piece)
         words = _SYMBOLS.split(core)
         whole = len(words) > 1 and len(core) <= _EXACT_LENGTH and any(map(str.isalnum, words))
         if whole and not _NOT_WHOLE.match(core):
@@ -230,9 +250,16 @@ def _marks(chunk: str) -> Marks | None:
             if not word.isascii():
                 if any(map(str.isalpha, word)):
                     exact.append(word.lower())
-            elif len(word) <= _EXACT_LENGTH:
+            elif len(word) <= _EXACT_LENGTH and not _is_uniform(word):
                 parts += [hump for _, hump in humps(word)]
     return Marks(tuple(exact), tuple(parts)) if exact or parts else None
+
+
+def _is_uniform(word: str) -> bool:
+    """Whether an ASCII word is a number or a plain word, perhaps capitalised: by far the most, so told apart fast."""
+    if word.isascii() and word.isalpha():
+        return word[1:].islower() or word.isupper() or len(word) == 1
+    return not word or (word.isascii() and word.isdigit())
 
 
 def _core(piece: str) -> str:

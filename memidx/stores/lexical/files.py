@@ -1,10 +1,7 @@
 """The files of a Tantivy index: which belong to it, and names that do not change from build to build.
 
 Tantivy names a segment by a random UUID. Nothing inside the files repeats it, so renaming them and writing the two
-JSON files anew makes equal inputs give equal bytes. Segment n is called 00000000-0000-0000-0000-00000000000n. Our own
-settings travel in the ``payload`` that Tantivy keeps for its users:
-
-    {"format": 1, "language": "english", "sizes": {"<file>": <bytes>, …}}
+JSON files anew makes equal inputs give equal bytes. Segment n is called 00000000-0000-0000-0000-00000000000n.
 """
 
 from __future__ import annotations
@@ -16,64 +13,14 @@ import shutil
 import tempfile
 import uuid
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from memidx.ground.errors import BrokenSnapshotError
+from memidx.stores.lexical.meta import FORMAT, META, read_meta
 
-FORMAT: Final = 1
-META: Final = "meta.json"
 _MANAGED: Final = ".managed.json"
 _META_LOCK: Final = ".tantivy-meta.lock"
 _LOCKS: Final = (".tantivy-writer.lock", _META_LOCK)
 _FIXED: Final = "0" * 20  # what the name of a renamed segment starts with; a random one practically never does
-
-
-def broken(path: Path, why: object) -> BrokenSnapshotError:
-    """The error for damage at ``path``."""
-    return BrokenSnapshotError(f"{path}: lexical index not readable: {why}", hint="build again: memidx build --full")
-
-
-class Payload(NamedTuple):
-    """What the index knows of itself beside Tantivy's own data."""
-
-    language: str
-    sizes: dict[str, int]
-
-
-def read_meta(folder: Path) -> dict[str, Any]:
-    """``meta.json`` as Tantivy wrote it. Raises BrokenSnapshotError."""
-    path = folder / META
-    try:
-        meta = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise broken(path, error) from error
-    if not isinstance(meta, dict) or not isinstance(meta.get("segments"), list):
-        raise broken(path, "no list of segments")
-    return meta
-
-
-def read_payload(folder: Path, meta: dict[str, Any]) -> Payload:
-    """Our part of ``meta.json``. Raises BrokenSnapshotError if it is missing or of another format."""
-    try:
-        payload = json.loads(meta["payload"])
-        found, language = payload["format"], str(payload["language"])
-        sizes = {str(name): int(size) for name, size in payload["sizes"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise broken(folder / META, error) from error
-    if found != FORMAT:
-        raise broken(folder / META, f"format {found}, not {FORMAT}")
-    return Payload(language, sizes)
-
-
-def check_sizes(folder: Path, payload: Payload) -> None:
-    """Raise BrokenSnapshotError if a file is missing or has another size than when it was written."""
-    for name, size in payload.sizes.items():
-        try:
-            found = (folder / name).stat().st_size
-        except OSError as error:
-            raise broken(folder / name, error.strerror) from error
-        if found != size:
-            raise broken(folder / name, f"{found} bytes, not {size}")
 
 
 def settle(folder: Path, language: str) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memidx.ground.errors import BrokenSnapshotError
-from memidx.stores.lexical.files import broken
+from memidx.stores.lexical.meta import broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

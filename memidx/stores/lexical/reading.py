@@ -10,7 +10,7 @@ from tantivy import DocAddress, Query, Searcher
 
 from memidx.ground.query import ParsedQuery
 from memidx.ground.scores import SectionScore
-from memidx.stores.lexical import files
+from memidx.stores.lexical import meta
 from memidx.stores.lexical.analyzer import Analyzer
 from memidx.stores.lexical.guard import guarded
 from memidx.stores.lexical.matching import Matcher, idf
@@ -38,11 +38,11 @@ class LexicalIndex:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Open the index in ``folder``. Raises BrokenSnapshotError for anything missing, cut short or foreign."""
-        payload = files.read_payload(folder, files.read_meta(folder))
-        files.check_sizes(folder, payload)
+        payload = meta.read_payload(folder, meta.read_meta(folder))
+        meta.check_sizes(folder, payload)
         analyzer = Analyzer(payload.language)
         with guarded(folder):
-            mirrored = None if os.access(folder, os.W_OK) else files.mirror(folder)
+            mirrored = None if os.access(folder, os.W_OK) else _mirror(folder)
             index = open_index(Path(mirrored.name) if mirrored else folder, analyzer)
             searcher = index.searcher()
             opened = cls(folder, searcher, Matcher(index.schema, searcher, analyzer), analyzer)
@@ -140,3 +140,9 @@ class LexicalIndex:
 
     def _numbers(self, field: str, addresses: list[DocAddress]) -> list[int]:
         return [int(value or 0) for value in self._searcher.fast_field_values(field, addresses)] if addresses else []
+
+
+def _mirror(folder: Path) -> TemporaryDirectory[str]:
+    from memidx.stores.lexical.files import mirror  # 26 ms of imports that a writable folder has no need of
+
+    return mirror(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memidx.stores.lexical.files import broken, read_meta
+from memidx.stores.lexical.meta import broken, read_meta
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tantivy import Document, Index, IndexWriter, Schema
 
 from memidx.parsing import tokens
-from memidx.stores.lexical import files
+from memidx.stores.lexical import files, meta
 from memidx.stores.lexical.analyzer import Analyzer
 from memidx.stores.lexical.guard import guarded
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE, RAW, SECTION, create_index, make_schema, open_index
@@ -52,10 +52,10 @@ def update_index(
     The pages of ``rows`` must be new to the index or among the removed ones. ``base`` keeps its bytes and may be
     read meanwhile. Raises BrokenSnapshotError if it cannot be read, or was written for another language.
     """
-    payload = files.read_payload(base, files.read_meta(base))
-    files.check_sizes(base, payload)
+    payload = meta.read_payload(base, meta.read_meta(base))
+    meta.check_sizes(base, payload)
     if payload.language != language:
-        raise files.broken(base, f"written for {payload.language}, not {language}")
+        raise meta.broken(base, f"written for {payload.language}, not {language}")
     files.link_index(base, folder)
     with guarded(folder):
         writer = _open(folder, language).writer(MEMORY, 1)
