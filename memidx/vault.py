@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memidx.engines.status import Status
     from memidx.ground.listing import Listing
     from memidx.ground.model import Embedder
+    from memidx.parsing.judgements import JudgedQuery, Run
     from memidx.stores.git import WorktreeRun
     from memidx.stores.vector_cache import VectorCache
 
@@ -273,6 +274,13 @@ class Vault:
         same = old.manifest.settings == inputs.settings.build_digest() and old.manifest.model == model
         return Work(pages, touched, update=same)
 
+    def run(self, queries: Sequence[JudgedQuery], *, now: float, **options: Unpack[QueryOptions]) -> Run:
+        """Ask judged queries, as `query` would, of a fresh snapshot. Counts no access."""
+        from memidx.engines.evaluate import make_run
+
+        snapshot, _, _ = self.open_snapshot()
+        return make_run(snapshot, queries, self.embedder, self.settings, now=now, **options)
+
     # -- everyday -------------------------------------------------------------------------------------------------
 
     def status(self, *, verify: bool = False) -> Status:
@@ -288,6 +296,8 @@ class Vault:
 
         here = (cwd or self.root).resolve()
         inside = here.relative_to(self.root).as_posix() if here.is_relative_to(self.root) else None
+        if Path(place).is_absolute() and Path(place).is_relative_to(self.root):
+            place, inside = Path(place).relative_to(self.root).as_posix(), ""
         return show(place, inside, self.listing(source), self.git, self.settings)
 
     def export(self, target: Path, source: Source = WORKTREE) -> Exported:

@@ -35,7 +35,7 @@ def hit_lines(number: int, hit: Hit, style: Style, *, explain: bool) -> Iterator
     place = f"{visible(hit.path)}:{hit.line}"
     yield f"{indent}{style(place, fg='cyan')}  {visible(hit.kind)}"
     if hit.heading:
-        for piece in wrapped(cells(" > ".join(map(_one_line, hit.heading))), room):
+        for piece in wrapped(cells("§ " + " > ".join(map(_one_line, hit.heading))), room):
             yield indent + style(_text(piece), dim=True)
     yield from (indent + line for line in snippet_lines(hit, style, room))
     if explain:

@@ -53,13 +53,20 @@ def _color(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
 
 
 class Command(click.Command):
-    """A command with the shared options, and a last line of help that says where they are explained."""
+    """A command with the shared options, examples, and a last line of help about the options."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, examples: tuple[str, ...], **kwargs: Any) -> None:
+        self.examples = examples
         kwargs["params"] = [*(kwargs.get("params") or []), *shared_options(hidden=True)]
         kwargs.setdefault("epilog", MORE)
         kwargs.setdefault("context_settings", HELP)
         super().__init__(*args, **kwargs)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for line in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+        super().format_options(ctx, formatter)
 
 
 def json_option(function: F) -> F:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ERROR, BUG, INTERRUPTED = 2, 3, 130
+COMPLETE = "_MEMIDX_COMPLETE"  # set by the script that `memidx completion` prints
 # What a full disk or a missing permission says is about this computer, not a bug.
 WORLD = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.EIO})
 
@@ -55,7 +56,11 @@ def _run(args: Sequence[str], say: Outlet) -> int:
         from memidx.doors.cli import cli
 
         door = Door(os.environ, _here(), say)
-        code = cli.main(list(args) or ["--help"], prog_name="memidx", standalone_mode=False, obj=door)
+        if COMPLETE in os.environ:
+            cli.main(prog_name="memidx", complete_var=COMPLETE, obj=door)
+        # Not cli.main for commands: it turns a reader that has gone into exit code 1.
+        with cli.make_context("memidx", list(args) or ["--help"], obj=door) as ctx:
+            code = cli.invoke(ctx)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of a Rust library is no Exception, and any other is a bug
@@ -67,7 +72,9 @@ def _run(args: Sequence[str], say: Outlet) -> int:
 def _failed(args: Sequence[str], error: BaseException, say: Outlet) -> int:
     """Say what went wrong. Returns the exit code."""
     match error:
-        case OutputClosedError():
+        case click.exceptions.Exit():
+            return error.exit_code
+        case OutputClosedError() | BrokenPipeError():
             silence()
             return 0
         case click.exceptions.Abort():

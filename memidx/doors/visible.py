@@ -66,10 +66,10 @@ def wrapped(line: Sequence[Cell], width: int) -> Iterator[list[Cell]]:
         taken = columns = 0
         while taken < len(rest) and (columns := columns + rest[taken].width) <= width:
             taken += 1
+        taken = max(taken, 1)
         if taken == len(rest):
             yield rest
             return
-        taken = max(taken, 1)
         blank = next((at for at in range(taken, 0, -1) if rest[at].text == " "), None)
         yield rest[: blank or taken]
         rest = rest[blank + 1 if blank else taken :]

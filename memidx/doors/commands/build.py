@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@click.command("build", cls=Command, short_help="Bring the index up to date with the pages.")
+@click.command(
+    "build",
+    cls=Command,
+    short_help="Bring the index up to date with the pages.",
+    examples=(
+        "memidx build",
+        "memidx build --dry-run",
+        "memidx build --full --json",
+    ),
+)
 @click.option("--full", is_flag=True, help="Build everything again, also what is there.")
 @click.option("--staged", is_flag=True, help="Build for the pages as the next commit would have them.")
 @click.option("--rev", metavar="REV", help="Build for the pages of a commit, a tag or a branch.")
@@ -33,12 +42,7 @@ SHOWN = 20
 def command(
     door: Door, /, *, full: bool, staged: bool, rev: str | None, dry_run: bool, quiet: bool, as_json: bool
 ) -> int:
-    r"""Bring the index up to date with the pages. It is always whole: there is nothing to list.
-
-    \b
-    memidx build
-    memidx build --dry-run
-    memidx build --full --json
+    """Bring the index up to date with the pages. It is always whole: there is nothing to list.
 
     Queries do this by themselves when it is quick. Pages that cannot be read as they are meant are indexed as far
     as they can be, and named on stderr; the exit code is 0 all the same.

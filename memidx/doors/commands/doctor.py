@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-@click.command("doctor", cls=Command, short_help="Look for what could keep memidx from working.")
+@click.command(
+    "doctor",
+    cls=Command,
+    short_help="Look for what could keep memidx from working.",
+    examples=(
+        "memidx doctor",
+        "memidx doctor --json",
+    ),
+)
 @json_option
 @pass_door
 def command(door: Door, /, *, as_json: bool) -> int:
-    r"""Look for what could keep memidx from working, and say what to do about it. Exit code 1 if anything fails.
-
-    \b
-    memidx doctor
-    memidx doctor --json
-    """
+    """Look for what could keep memidx from working, and say what to do about it. Exit code 1 if anything fails."""
     from memidx.doors.machine import look
     from memidx.outside import diagnose
 

@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from memidx.doors.door import Door
 
 
-@click.command("export", cls=Command, short_help="Write the index as a folder that can be searched anywhere.")
+@click.command(
+    "export",
+    cls=Command,
+    short_help="Write the index as a folder that can be searched anywhere.",
+    examples=(
+        "memidx export /srv/handbook-index",
+        "memidx query --index /srv/handbook-index how do we roll back",
+    ),
+)
 @click.argument("folder", metavar="DIR")
 @click.option("--rev", metavar="REV", help="The pages of a commit, a tag or a branch.")
 @pass_door
 def command(door: Door, /, *, folder: str, rev: str | None) -> int:
-    r"""Write a fresh index to DIR, which must be new, empty, or an earlier export.
-
-    \b
-    memidx export /srv/handbook-index
-    memidx query --index /srv/handbook-index how do we roll back
+    """Write a fresh index to DIR, which must be new, empty, or an earlier export.
 
     The folder holds the text of the pages. It needs no repository, and nothing in it points back to this one.
     """

@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     from memidx.doors.door import Door
 
 
-@click.command("gc", cls=Command, short_help="Remove snapshots that are no longer needed.")
+@click.command(
+    "gc",
+    cls=Command,
+    short_help="Remove snapshots that are no longer needed.",
+    examples=(
+        "memidx gc",
+        "memidx gc --keep 0",
+    ),
+)
 @click.option("--keep", type=click.IntRange(min=0), help="Keep so many besides those in use (default: build.keep, 6).")
 @pass_door
 def command(door: Door, /, *, keep: int | None) -> int:
-    r"""Remove snapshots that no worktree uses, but for the most recent ones, and what killed builds left behind.
-
-    \b
-    memidx gc
-    memidx gc --keep 0
+    """Remove snapshots that no worktree uses, but for the most recent ones, and what killed builds left behind.
 
     Builds do this by themselves. Nothing is lost: a snapshot can be built again from the pages.
     """

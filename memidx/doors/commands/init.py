@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from memidx.doors.door import Door
 
 
-@click.command("init", cls=Command, short_help="Make the vault's settings file and tell git how to merge feedback.")
+@click.command(
+    "init",
+    cls=Command,
+    short_help="Make the vault's settings file and tell git how to merge feedback.",
+    examples=(
+        "memidx init",
+        "memidx init docs/handbook",
+    ),
+)
 @click.argument("folder", metavar="[DIR]", required=False)
 @pass_door
 def command(door: Door, /, *, folder: str | None) -> int:
-    r"""Make .memidx/config.yaml, with every setting commented out, and add a line to .gitattributes.
-
-    \b
-    memidx init
-    memidx init docs/handbook
+    """Make .memidx/config.yaml, with every setting commented out, and add a line to .gitattributes.
 
     The vault is the whole repository; with DIR it is that folder. Nothing is overwritten, and memidx works without
     this: it is for changing settings and for sharing feedback.

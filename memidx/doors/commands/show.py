@@ -13,18 +13,22 @@ if TYPE_CHECKING:
     from memidx.doors.door import Door
 
 
-@click.command("show", cls=Command, short_help="Print a page, or the section at a line.")
+@click.command(
+    "show",
+    cls=Command,
+    short_help="Print a page, or the section at a line.",
+    examples=(
+        "memidx show runbooks/rollback.md",
+        "memidx show runbooks/rollback.md:12",
+        "memidx show --rev v1.2 -- -odd-name.md",
+    ),
+)
 @click.argument("place", metavar="PATH[:LINE]", type=click.UNPROCESSED)
 @click.option("--rev", metavar="REV", help="The page as it was in a commit, a tag or a branch.")
 @json_option
 @pass_door
 def command(door: Door, /, *, place: str, rev: str | None, as_json: bool) -> int:
-    r"""Print a page as it is now, or the section at LINE. PATH is relative to this folder or to the vault's root.
-
-    \b
-    memidx show runbooks/rollback.md
-    memidx show runbooks/rollback.md:12
-    memidx show --rev v1.2 -- -odd-name.md
+    """Print a page as it is now, or the section at LINE. PATH is relative to this folder or to the vault's root.
 
     Into a file or a pipe the page goes as it is; on a terminal control characters are made visible.
     """

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from memidx.engines.status import Status
 
 
-@click.command("status", cls=Command, short_help="Say whether the index is up to date, and what is in it.")
+@click.command(
+    "status",
+    cls=Command,
+    short_help="Say whether the index is up to date, and what is in it.",
+    examples=(
+        "memidx status",
+        "memidx status --verify --json",
+    ),
+)
 @click.option("--verify", is_flag=True, help="Compare every file of the index with its digest; exit 1 if one differs.")
 @json_option
 @pass_door
 def command(door: Door, /, *, verify: bool, as_json: bool) -> int:
-    r"""Say whether the index is up to date, and what is in it. Builds nothing.
-
-    \b
-    memidx status
-    memidx status --verify --json
-    """
+    """Say whether the index is up to date, and what is in it. Builds nothing."""
     vault = door.vault(eager=True)
     found = vault.status(verify=verify)
     if as_json:
