@@ -68,7 +68,7 @@ def _wide() -> _Wide:
         re.compile(f"[{scripts.COMPATIBILITY}]+"),
         re.compile(f"[{special}]+"),
         re.compile(f"[{scripts.CJK}]+|[{scripts.NO_SPACES}]+"),
-        re.compile(f"[{scripts.CJK}]"),
+        re.compile(f"[{scripts.CJK}]+"),
         re.compile(rf"[-_.:@+~#=\\?&%$A-Z0-9\x80-\U0010ffff](?:(?<=[\x80-\U0010ffff])|{_SPOT_KINDS})\S*"),
         {
             **{ord(char): None for char in scripts.members(scripts.DROPPED)},
@@ -183,27 +183,30 @@ def _fold(text: str, tails: list[str]) -> str:
 
 
 def _grams(tails: list[str], match: re.Match[str]) -> str:
-    run = match[0].translate(_wide().shrink)
-    if not _wide().joined.search(run):
-        return run
+    wide = _wide()
+    run = match[0]
+    if wide.cjk.fullmatch(run):  # by far the most runs, and nothing in them to simplify
+        return f" {' '.join(_cut(run, _CJK_SIZE, tails))} "
+    run = run.translate(wide.shrink)
     words = []
     at = 0
-    for joined in _wide().joined.finditer(run):
+    for joined in wide.joined.finditer(run):
         words.append(run[at : joined.start()])
+        words += _cut(joined[0], gram_size(joined[0]), tails)
         at = joined.end()
-        piece = joined[0]
-        size = gram_size(piece)
-        if len(piece) <= size:
-            words.append(piece)
-        elif size == _CJK_SIZE:
-            words += map(str.__add__, piece, piece[1:])
-        else:
-            words += [piece[i : i + size] for i in range(len(piece) - size + 1)]
-        if len(piece) >= size:
-            # The last characters start no n-gram; a query shorter than one looks for words that start with it.
-            tails += [piece[-i:] for i in range(1, size)]
+    if not at:
+        return run
     words.append(run[at:])
     return f" {' '.join(words)} "
+
+
+def _cut(run: str, size: int, tails: list[str]) -> list[str]:
+    """The n-grams of a run, or the run if it is shorter than one."""
+    if len(run) < size:
+        return [run]
+    # The last characters start no n-gram; a query shorter than one looks for words that start with it.
+    tails += [run[-i:] for i in range(1, size)]
+    return [run[i : i + size] for i in range(len(run) - size + 1)]
 
 
 def _chunks(text: str) -> list[str]:
