@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from memidx.engines.inputs import Inputs
 from memidx.engines.query import QueryOptions, Ranked, answer, make_question
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, ModelError, NoSnapshotError, StaleError
@@ -27,7 +28,7 @@ from memidx.stores.libraries import installed_versions
 from memidx.stores.snapshots import Snapshots, worktree_id
 
 if TYPE_CHECKING:
-    from memidx.engines.build import BuildReport, Inputs
+    from memidx.engines.build import BuildReport
     from memidx.engines.export import Exported
     from memidx.engines.show import Shown
     from memidx.engines.status import Status
@@ -103,8 +104,6 @@ class Vault:
 
     def inputs(self, listing: Listing) -> Inputs:
         """Everything that the snapshot of ``listing`` depends on."""
-        from memidx.engines.build import Inputs
-
         model = self.embedder.identity.key() if self.embedder else "none"
         libraries = installed_versions()
         key = content_key(listing.digest(), self.settings.build_digest(), model, libraries)

@@ -155,9 +155,6 @@ def test_a_warm_query_imports_neither_other_commands_nor_libraries_it_has_no_use
     assert set(loaded_by(repo.root, "query", "lighthouse")) - BUILDERS == {"memidx.doors.commands.query"}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Vault.inputs and engines/snapshot.py import engines/build.py, which parses pages"
-)
 def test_a_warm_query_imports_nothing_that_only_a_build_needs(repo):
     repo.write({"a.md": "# Lighthouse\n"})
     assert memidx("build", cwd=repo.root, model=True).code == 0

@@ -25,10 +25,12 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "show": "Print a page, or the section at a line.",
         "build": "Bring the index up to date with the pages.",
         "status": "Say whether the index is up to date, and what is in it.",
+        "check": "Look for what is wrong in the pages and between them.",
         "init": "Make the vault's settings file and tell git how to merge feedback.",
         "export": "Write the index as a folder that can be searched anywhere.",
         "doctor": "Look for what could keep memidx from working.",
         "gc": "Remove snapshots that are no longer needed.",
+        "eval": "Measure the ranking with judged queries.",
         "completion": "Print the script that completes commands in a shell.",
     }
 )

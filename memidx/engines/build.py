@@ -12,6 +12,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from memidx.engines.inputs import Inputs
 from memidx.engines.intake import Collected, Intake, Progress, VectorSink
 from memidx.ground.compaction import Wear, rebuild_reason
 from memidx.ground.errors import BrokenSnapshotError
@@ -19,7 +20,17 @@ from memidx.ground.listing import Listing, ListingDiff, diff_listings
 from memidx.ground.manifest import FileDigest, Manifest
 from memidx.stores import lexical
 from memidx.stores.catalog import Catalog, CatalogWriter
-from memidx.stores.snapshots import MANIFEST, Snapshots, digests, inodes, link_or_copy, read_manifest
+from memidx.stores.snapshots import (
+    CATALOG,
+    LEXICAL,
+    MANIFEST,
+    VECTORS,
+    Snapshots,
+    digests,
+    inodes,
+    link_or_copy,
+    read_manifest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +45,6 @@ if TYPE_CHECKING:
     from memidx.stores.vectors import VectorWriter
 
 Mode = Literal["unchanged", "full", "update"]
-CATALOG, LEXICAL, VECTORS = "catalog.db", "lexical", "vectors"
 RECALL_QUESTIONS = 200
 
 
@@ -47,17 +57,6 @@ class BuildReport(NamedTuple):
     diff: ListingDiff
     sections: int
     diagnostics: tuple[Diagnostic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """Everything a snapshot depends on, but the pages' bytes."""
-
-    listing: Listing
-    settings: Settings
-    embedder: Embedder | None
-    libraries: dict[str, str]
-    key: str
 
 
 @dataclass(frozen=True, slots=True)

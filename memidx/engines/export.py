@@ -9,11 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memidx.engines.build import CATALOG, LEXICAL, VECTORS
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, MemidxError, UsageError
 from memidx.ground.settings import Settings, as_plain
 from memidx.parsing.config import parse_config
-from memidx.stores.snapshots import MANIFEST, check_digests, sync_folder, sync_tree
+from memidx.stores.snapshots import CATALOG, LEXICAL, MANIFEST, VECTORS, check_digests, sync_folder, sync_tree
 
 if TYPE_CHECKING:
     from memidx.engines.snapshot import Snapshot

@@ -62,17 +62,25 @@ def _attributes(path: Path) -> Step:
         old = path.read_bytes()
     except FileNotFoundError:
         old = b""
+    added, why = merge_line(old)
+    if not added:
+        return Step(ATTRIBUTES, "kept", why)
+    with path.open("ab") as file:
+        file.write(added)
+    return Step(ATTRIBUTES, "added a line", why)
+
+
+def merge_line(old: bytes) -> tuple[bytes, str]:
+    """What to append to these git attributes so that git merges feedback by union; nothing where they say how."""
     for line in old.decode("utf-8", "replace").splitlines():
         pattern, _, attributes = line.strip().partition(" ")
         if pattern.lstrip("/") == SIDECAR and "merge" in attributes:
             if "merge=union" in attributes.split():
-                return Step(ATTRIBUTES, "kept", "it says so already")
-            return Step(ATTRIBUTES, "kept", f"it says '{line.strip()}'; see that it is right")
+                return b"", "it says so already"
+            return b"", f"it says '{line.strip()}'; see that it is right"
     end = b"\r\n" if b"\r\n" in old else b"\n"
     gap = b"" if not old or old.endswith(b"\n") else end
-    with path.open("ab") as file:
-        file.write(gap + MERGE.encode() + end)
-    return Step(ATTRIBUTES, "added a line", MERGE)
+    return gap + MERGE.encode() + end, MERGE
 
 
 def config_text() -> str:

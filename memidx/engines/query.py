@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memidx.engines import streams
-from memidx.engines.ranking import UNUSED, Order, Ranking, Usage, explain, make_form, rank
+from memidx.engines.ranking import UNUSED, Order, Ranking, Usage, cite, explain, make_form, rank
 from memidx.engines.snippet import Snippet, make_snippet
 from memidx.ground.composite import COMPONENTS, check_weights, rescale
 from memidx.ground.errors import BrokenSnapshotError, ModelError, UsageError
@@ -139,7 +139,7 @@ def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, se
     ranking = rank_pages(snapshot, question, embedder, settings, result)
     result.filtered = len(ranking.dropped)
     chosen = ranking.candidates[: question.limit]
-    result.hits = tuple(_hits(snapshot, question, chosen, settings))
+    result.hits = tuple(_hits(snapshot, question, chosen, ranking.found, settings))
     return result
 
 
@@ -148,7 +148,7 @@ def rank_pages(
 ) -> Ranking:
     """All candidates in their order, without the words around them. What went wrong goes to ``result``."""
     pages = allowed_pages(snapshot, question)
-    nothing = Ranking([], [])
+    nothing = Ranking([], [], {})
     if pages is not None and not pages.allowed:
         return nothing
     limits = cutoffs(snapshot, question, embedder, settings)
@@ -275,17 +275,24 @@ def vector_ready(snapshot: Snapshot, embedder: Embedder | None, result: Ranked) 
     return True
 
 
-def _hits(snapshot: Snapshot, question: Question, chosen: Sequence[Candidate], settings: Settings) -> list[Hit]:
-    sections = snapshot.catalog.sections([c.section for c in chosen])
+def _hits(
+    snapshot: Snapshot,
+    question: Question,
+    chosen: Sequence[Candidate],
+    found: Mapping[str, streams.Found],
+    settings: Settings,
+) -> list[Hit]:
+    form = make_form(settings)
+    cited = cite(found, form, [c.page.id for c in chosen])
+    sections = snapshot.catalog.sections(cited.values())
     try:
-        texts = snapshot.lexical.texts([c.section for c in chosen])
+        texts = snapshot.lexical.texts(cited.values())
     except BrokenSnapshotError:
         texts = {}
-    form = make_form(settings)
     hits = []
     for candidate in chosen:
-        section = sections[candidate.section]
-        text = texts.get(candidate.section, "")
+        section = sections[cited[candidate.page.id]]
+        text = texts.get(section.id, "")
         snippet = make_snippet(snapshot.lexical, text, question.parsed) if text else Snippet("", ())
         page = candidate.page
         hits.append(

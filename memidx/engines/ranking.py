@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memidx.engines.references import successors
 from memidx.ground import composite
-from memidx.ground.authority import Authority, authority, claims_of, greatest_ratio
+from memidx.ground.authority import Authority, Claims, authority, claims_of, greatest_ratio
 from memidx.ground.fusion import Form, Share, decisive_share, fuse, fused_score
 from memidx.ground.gate import passes, relevance
 from memidx.ground.hits import STREAMS
 from memidx.ground.listing import path_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from memidx.engines.streams import Found
     from memidx.ground.settings import Settings
@@ -55,7 +55,6 @@ class Candidate:
     relevance: float
     fused: float
     authority: Authority
-    section: int
     components: Mapping[str, float] = field(default_factory=dict)
     inherited: int | None = None  # the superseded page whose match this one took over
 
@@ -66,10 +65,11 @@ class Candidate:
 
 
 class Ranking(NamedTuple):
-    """Candidates in their order, and those that the gate dropped: (page, relevance)."""
+    """Candidates in their order, those that the gate dropped with their relevance, and what the streams found."""
 
     candidates: list[Candidate]
     dropped: list[tuple[PageRow, float]]
+    found: Mapping[str, Found]
 
 
 NEUTRAL = Authority(1.0, 1.0, (), 1.0, 1.0, ())
@@ -91,15 +91,15 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
     kept = {page for page, value in relevant.items() if page in rows and passes(value, order.floor)}
     dropped = [(rows[p], v) for p, v in relevant.items() if p in rows and p not in kept]
     lists = {name: [(s.page, s.score) for s in f.pages if s.page in kept] for name, f in found.items()}
-    cited = _cited(found, form)
+    known: dict[Claims, Authority] = {}
     candidates = []
     for page, shares in fuse(lists, form).items():
-        row = rows[page]
-        candidate = Candidate(row, shares, relevant[page], fused_score(shares, form), NEUTRAL, cited[page])
-        candidates.append(_weigh(candidate, settings, order))
+        candidate = Candidate(rows[page], shares, relevant[page], fused_score(shares, form), NEUTRAL)
+        candidates.append(_weigh(candidate, settings, order, known))
     if order.by == "authority":
         candidates = _supersede(catalog, candidates)
-    return Ranking(sorted(candidates, key=_place), sorted(dropped, key=lambda d: (-d[1], path_key(d[0].path))))
+    dropped.sort(key=lambda d: (-d[1], path_key(d[0].path)))
+    return Ranking(sorted(candidates, key=_place), dropped, found)
 
 
 def _relevance(found: Mapping[str, Found]) -> dict[int, float]:
@@ -110,10 +110,13 @@ def _relevance(found: Mapping[str, Found]) -> dict[int, float]:
     }
 
 
-def _weigh(candidate: Candidate, settings: Settings, order: Order) -> Candidate:
+def _weigh(candidate: Candidate, settings: Settings, order: Order, known: dict[Claims, Authority]) -> Candidate:
     page = candidate.page
     if order.by == "authority":
-        return replace(candidate, authority=authority(claims_of(page.kind, page.meta), settings.authority))
+        claims = claims_of(page.kind, page.meta)
+        if claims not in known:  # most pages claim the same: nothing
+            known[claims] = authority(claims, settings.authority)
+        return replace(candidate, authority=known[claims])
     if order.by == "composite":
         used = order.usage.get(page.id, UNUSED)
         age = (order.now - page.changed_at) / DAY_SECONDS if page.changed_at is not None else None
@@ -172,16 +175,17 @@ def _place(candidate: Candidate) -> tuple[float, float, float, bytes]:
     return (candidate.rank, -candidate.fused, recent, path_key(candidate.page.path))
 
 
-def _cited(found: Mapping[str, Found], form: Form) -> dict[int, int]:
-    """The section that stands for each page: the one that the streams of sections rank best, together."""
+def cite(found: Mapping[str, Found], form: Form, pages: Collection[int]) -> dict[int, int]:
+    """The section that stands for each of ``pages``: the one that the streams of sections rank best, together."""
+    wanted = set(pages)
     pages_of: dict[int, int] = {}
     listed: dict[str, list[tuple[int, float]]] = {}
     for name, stream in found.items():
         if name != "title":
             listed[name] = [(s.section, s.score) for s in stream.sections]
-            pages_of.update((s.section, s.page) for s in stream.sections)
+            pages_of.update((s.section, s.page) for s in stream.sections if s.page in wanted)
     best: dict[int, tuple[float, int]] = {}
-    for section, shares in fuse(listed, form).items():
+    for section, shares in fuse(listed, form, pages_of.keys()).items():
         page = pages_of[section]
         best[page] = min(best.get(page, (0.0, section)), (-fused_score(shares, form), section))
     cited = {page: section for page, (_, section) in best.items()}

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memidx.ground.diagnostics import Diagnostic
 from memidx.ground.fold import fold_name
 from memidx.ground.names import OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from memidx.stores.catalog import Catalog, PageRow
+    from memidx.stores.catalog import Catalog, NameHit, PageRow
 
 CANDIDATES = 8  # as many as a message can name
+
+
+class Names(Protocol):
+    """What answers which pages carry a name: the catalog of a snapshot, or the same in memory."""
+
+    def page_ids(self, paths: Iterable[str]) -> dict[str, int]: ...
+
+    def exact_names(self, names: Sequence[str]) -> list[NameHit]: ...
+
+    def names_with_prefix(self, prefix: str, limit: int) -> list[NameHit]: ...
 
 
 class Resolved(NamedTuple):
@@ -24,7 +34,7 @@ class Resolved(NamedTuple):
     pages: tuple[int, ...]
 
 
-def resolve(catalog: Catalog, name: str, origin: str) -> Resolved:
+def resolve(catalog: Names, name: str, origin: str) -> Resolved:
     """The page that ``name`` means on the page at path ``origin``: a path, else a title, alias, slug or id.
 
     A name such as `ADR-012` also finds the one page whose name starts with it.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memidx.engines.build import CATALOG, LEXICAL, VECTORS
 from memidx.stores.catalog import Catalog
-from memidx.stores.snapshots import check_sizes, read_manifest
+from memidx.stores.snapshots import CATALOG, LEXICAL, VECTORS, check_sizes, read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path

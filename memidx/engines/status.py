@@ -15,7 +15,7 @@ from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.stores.snapshots import check_digests
 
 if TYPE_CHECKING:
-    from memidx.engines.build import Inputs
+    from memidx.engines.inputs import Inputs
     from memidx.ground.diagnostics import Diagnostic
     from memidx.ground.manifest import Manifest
     from memidx.ground.settings import Settings

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from memidx.ground.diagnostics import Diagnostic, Severity
 
+# What `check.severity` takes for a code: one of these.
+SEVERITIES = ("error", "warning", "info", "off")
 # "error" fails the commit check, "warning" does not, "info" is only good to know.
 CODES: dict[str, tuple[Severity, str]] = {
     "encoding": ("warning", "the page is not clean UTF-8; it was read with loss"),
@@ -24,7 +26,28 @@ CODES: dict[str, tuple[Severity, str]] = {
     "unknown-kind": ("info", "kind names none of the known kinds; it is ignored"),
     "conflict-marker": ("error", "the page holds an unresolved merge conflict"),
     "too-large": ("warning", "the page is over pages.max_bytes; it is only found by its name"),
+    "sidecar-conflict": ("error", "the sidecar holds markers of an unresolved merge; nothing in it is lost"),
+    "sidecar-unreadable": ("error", "a line of the sidecar is no JSON object; decay cannot be told"),
+    "sidecar-incomplete": ("warning", "an event in the sidecar lacks what its kind needs; it is kept and not counted"),
+    "feedback-stale": ("warning", "somebody called the page stale, and its text has not changed since"),
+    "feedback-wrong": ("warning", "somebody called the page wrong, and its text has not changed since"),
     "markdown-unread": ("warning", "the markdown reader gave up on the page; its text is indexed without structure"),
+    "link-broken": ("warning", "a link names no page and no file"),
+    "link-ambiguous": ("warning", "a link may mean several pages"),
+    "link-anchor": ("warning", "a link names a heading that its page does not have"),
+    "superseded-dangling": ("warning", "superseded_by names no page"),
+    "superseded-ambiguous": ("warning", "superseded_by may mean several pages"),
+    "superseded-circular": ("warning", "superseded_by leads back to the page"),
+    "duplicate-title": ("warning", "another page has the same title"),
+    "duplicate-id": ("warning", "another page has the same id"),
+    "twin-normal": ("warning", "two names differ only in their Unicode form; some systems take them for one file"),
+    "twin-case": ("warning", "two names differ only in case; some systems take them for one file"),
+    "expired": ("warning", "the page is past its expires_at"),
+    "flagged": ("warning", "feedback says that the page is stale or wrong, and it has not changed since"),
+    "sidecar-merge": ("warning", "the sidecar is there, but .gitattributes does not let git merge it by union"),
+    "symlink": ("info", "a symbolic link is not followed and is not a page"),
+    "submodule": ("info", "a submodule is not a page of the vault"),
+    "unreadable": ("warning", "a page or a folder cannot be read"),
 }
 
 # What was found under these codes means that the page could not be read as its author meant it.

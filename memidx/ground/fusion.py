@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 
@@ -45,15 +46,20 @@ def scored_share(rank: int, score: float, top: float, weight: float, k: int) -> 
     return weight * (k + 1) / (k + rank) * max(score, 0.0) / top if top > 0 else 0.0
 
 
-def fuse(streams: Streams, form: Form) -> dict[int, dict[str, Share]]:
-    """Shares of every item of (item, score) lists, best first. Items of equal score have the same rank."""
+def fuse(streams: Streams, form: Form, only: AbstractSet[int] | None = None) -> dict[int, dict[str, Share]]:
+    """Shares of every item, or of those in ``only``, of (item, score) lists, best first.
+
+    Items of equal score have the same rank.
+    """
     shares: dict[int, dict[str, Share]] = {}
     for name, items in streams.items():
         top = items[0][1] if items else 0.0
         rank, before = 0, None
         for position, (item, score) in enumerate(items, 1):
-            rank, before = (rank, before) if score == before else (position, score)
-            shares.setdefault(item, {})[name] = Share(rank, score, _share(name, rank, score, top, form))
+            if score != before:
+                rank, before = position, score
+            if only is None or item in only:
+                shares.setdefault(item, {})[name] = Share(rank, score, _share(name, rank, score, top, form))
     return shares
 
 

@@ -19,6 +19,7 @@ _COMPOSITE: Mapping[str, float] = MappingProxyType(
 )
 _KIND_BASES: Mapping[str, float] = MappingProxyType({"rule": 2.0, "decision": 1.5, "procedure": 1.0})
 _TIERS: Mapping[str, float] = MappingProxyType({"1": 2.0, "2": 1.5, "3": 1.0, "4": 0.8, "5": 0.6})
+_NO_SEVERITIES: Mapping[str, str] = MappingProxyType({})
 
 
 def option(default: Any, doc: str) -> Any:
@@ -120,11 +121,53 @@ class AuthoritySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DecaySettings:
+    """Retention, feedback and sweeping. See docs/decay.md."""
+
+    lam: float = option(0.02, "lambda: how fast a page is forgotten, a day of age")
+    sigma: float = option(0.6, "how much accesses keep a page")
+    mu: float = option(0.04, "how fast accesses are forgotten, a day since the last one")
+    cold: float = option(0.20, "a page with less retention than this is cold")
+    salience: float = option(1.0, "salience of a text that nobody has judged")
+    helpful: float = option(0.25, "what `helpful` adds to salience")
+    not_helpful: float = option(0.25, "what `not-helpful` takes away from it")
+    salience_least: float = option(0.25, "the least salience; `stale` and `wrong` lead to it at once")
+    salience_most: float = option(2.0, "the most salience")
+    track: bool = option(
+        default=True, doc="count the pages that `query` and `show` return, in the git folder of this clone"
+    )
+    bulk_share: float = option(0.2, "a commit that changes more than this share of the pages dates none of them")
+    bulk_least: int = option(10, "a commit that changes fewer pages than this is never a bulk commit")
+    keep_kinds: tuple[str, ...] = option(
+        ("rule", "decision"), "kinds that are not swept for being cold; what they link to is not swept either"
+    )
+    sweep_share: float = option(0.2, "sweeping more than this share of the pages needs --yes-many")
+
+
+@dataclass(frozen=True, slots=True)
 class BuildSettings:
     """Building and keeping snapshots."""
 
     lock_seconds: float = option(30.0, "wait at most this long for another build")
     keep: int = option(6, "recent snapshots kept besides those that worktrees point to")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """What `memidx check` says."""
+
+    severity: Mapping[str, str] = option(
+        _NO_SEVERITIES, "code -> error, warning, info or off, where the default is not wanted"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """What runs inside git commands."""
+
+    budget_seconds: float = option(
+        2.0, "a commit waits at most this long for its snapshot; the next query builds the rest"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +182,10 @@ class Settings:
     fusion: FusionSettings = FusionSettings()
     ranking: RankingSettings = RankingSettings()
     authority: AuthoritySettings = AuthoritySettings()
+    decay: DecaySettings = DecaySettings()
     build: BuildSettings = BuildSettings()
+    check: CheckSettings = CheckSettings()
+    hooks: HookSettings = HookSettings()
 
     def build_digest(self) -> str:
         """Hex SHA-256 over the settings that change what a snapshot holds. The model's identity is kept apart."""
@@ -166,13 +212,15 @@ def as_plain(settings: Settings) -> dict[str, dict[str, Any]]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: list(globs) for key, globs in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     return list(value) if isinstance(value, tuple) else value
 
 
 __all__ = [
     "BuildSettings",
+    "CheckSettings",
     "FusionSettings",
+    "HookSettings",
     "LexicalSettings",
     "PageSettings",
     "QuerySettings",

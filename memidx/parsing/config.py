@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, get_type_hints
 
+from memidx.ground.codes import CODES, SEVERITIES
 from memidx.ground.composite import check_weights
 from memidx.ground.errors import ConfigError
 from memidx.ground.nearest import did_you_mean
@@ -64,8 +65,8 @@ MIN_SECTION_CHARS = 200
 def parse_config(text: str, where: str, base: Settings | None = None) -> Settings:
     """Read the text of a config file over ``base``. Raises ConfigError that names ``where:line:col``."""
     settings = base or Settings()
-    if not text.strip():
-        return settings
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
+        return settings  # the file that `init` writes says nothing yet: no need for the YAML library
     import yaml  # not on the path of a vault without a config file
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -179,13 +180,26 @@ def _convert(value: Any, hint: Any, dotted: str, where: str) -> Any:
         if isinstance(value, Mapping):
             raise ConfigError(f"{where}: {dotted} takes a list")
         return (value,) if isinstance(value, str) else tuple(value)
+    if value == "":
+        value = {}
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: {dotted} takes a mapping")
+    if dotted == "check.severity":
+        return {code: _severity(code, levels, where) for code, levels in value.items()}
     part, _, name = dotted.partition(".")
     default = getattr(getattr(Settings(), part), name)
     if all(isinstance(v, float) for v in default.values()):
         return {**default, **{k: _scalar(v[0] if v else "", float, f"{dotted}.{k}", where) for k, v in value.items()}}
     return {str(k): tuple(v) for k, v in value.items()}
+
+
+def _severity(code: str, levels: Any, where: str) -> str:
+    if code not in CODES:
+        raise ConfigError(f"{where}: check.severity: there is no finding '{code}'", hint=did_you_mean(code, CODES))
+    level = levels[0] if len(levels) == 1 else ""
+    if level not in SEVERITIES:
+        raise ConfigError(f"{where}: check.severity.{code} cannot be '{level}'", hint=f"one of {', '.join(SEVERITIES)}")
+    return str(level)
 
 
 def _scalar(text: str, hint: type, dotted: str, where: str) -> Any:

@@ -26,7 +26,7 @@ from memidx.ground.manifest import FileDigest, Manifest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MANIFEST = "manifest.json"
+MANIFEST, CATALOG, LEXICAL, VECTORS = "manifest.json", "catalog.db", "lexical", "vectors"
 STALE_STAGING_SECONDS = 3600.0
 HEX = frozenset("0123456789abcdef")
 

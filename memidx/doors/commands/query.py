@@ -11,14 +11,14 @@ import click
 
 from memidx.doors.answer_text import answer_lines
 from memidx.doors.command import Command, pass_door
+from memidx.doors.ranking_options import ranking_of, ranking_options
 from memidx.doors.visible import visible
 from memidx.doors.when import parse_moment
 from memidx.ground.errors import UsageError
 from memidx.ground.filters import Filters
-from memidx.ground.hits import STREAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from memidx.doors.door import Door
     from memidx.ground.hits import Answer
@@ -81,13 +81,7 @@ class QueryCommand(Command):
 @click.option("--since", metavar="WHEN", help="Only pages changed then or later: 2024-03-31, or 30d, 2w, 6m, 1y ago.")
 @click.option("--until", metavar="WHEN", help="Only pages changed then or before; a date includes its whole day (UTC).")
 @click.option("--where", "where", multiple=True, metavar="KEY=VALUE", help="Only pages with this in the front-matter.")
-@click.option("--only", type=click.Choice(STREAMS), help="Search with one stream alone.")
-@click.option("--rank", metavar="HOW", help="authority (default), relevance or composite; see docs/ranking.md.")
-@click.option(
-    "--weight", "weights", multiple=True, metavar="NAME=X", help="With composite: set one weight, scale the rest."
-)
-@click.option("--floor", type=float, metavar="X", help="Drop candidates less relevant than this (below 0.5).")
-@click.option("--include-expired", is_flag=True, help="Search pages past their expires_at too.")
+@ranking_options
 @click.option("--rev", metavar="REV", help="Search the pages of a commit, a tag or a branch.")
 @click.option("--staged", is_flag=True, help="Search the pages as the next commit would have them.")
 @click.option("--index", metavar="DIR", help="Search an exported index; needs no repository.")
@@ -115,11 +109,7 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
     asked: dict[str, Any] = {
         "limit": given["limit"],
         "filters": _filters(given, now),
-        "only": given["only"],
-        "rank": given["rank"],
-        "weights": _weights(given["weights"]),
-        "floor": given["floor"],
-        "include_expired": given["include_expired"],
+        **ranking_of(given),
         "explain": given["explain"],
         "now": now,
     }
@@ -139,19 +129,6 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
 
         asked["filters"] = asked["filters"]._replace(kinds=known_kinds(asked["filters"].kinds, vault.settings))
     return vault.query(text, refresh=refresh, source=source, notify=door.say.note, **asked)
-
-
-def _weights(given: Sequence[str]) -> dict[str, float]:
-    weights = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        try:
-            weights[name.strip()] = float(value)
-        except ValueError as error:
-            raise UsageError(f"--weight {text}: not a number", hint="write it as --weight recency=0.4") from error
-        if not equals:
-            raise UsageError(f"--weight {text}: no value", hint="write it as --weight recency=0.4")
-    return weights
 
 
 def _refresh(given: Mapping[str, Any]) -> Refresh:

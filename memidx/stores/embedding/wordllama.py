@@ -1,12 +1,13 @@
 """The default model: the 256-dimension table inside the `wordllama` package, mean-pooled. Offline, 16 MB.
 
 The package itself is not imported: that costs 290 ms, and its loader looks in the wrong folder when downloads are
-disabled. Its two files are read with `tokenizers` and `safetensors`.
+disabled. Its tokenizer is read with `tokenizers`, its table is mapped as it is.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ TABLE_BYTES, TABLE_SHA256 = 16_384_096, "64b47a2dc493cb8e85944076601189739852d7b
 TOKENIZER_BYTES, TOKENIZER_SHA256 = 1_842_795, "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83"
 REMEDY = "reinstall it: pip install --force-reinstall wordllama==0.2.2.post0"
 BATCH = 512
+MAX_HEADER = 1 << 20
 # Measured by benchmarks/answerable.py; docs/ranking.md has the table.
 CALIBRATION = Calibration(min_similarity=0.2, answer_floor=1.08)
 
@@ -82,18 +84,24 @@ class Wordllama:
 
     @cached_property
     def table(self) -> NDArray[np.float32]:
-        """Token vectors, float32, shape (32000, 256)."""
-        return self._half_table().astype(np.float32)
+        """Token vectors, float32, shape (32000, 256), in memory."""
+        return self.mapped.astype(np.float32)
 
-    def _half_table(self) -> NDArray[np.float16]:
-        from safetensors import safe_open
-
+    @cached_property
+    def mapped(self) -> NDArray[np.float16]:
+        """Token vectors as they are in the file, float16, mapped: one question needs a few rows of them."""
+        path = self._folder / TABLE
         try:
-            with safe_open(str(self._folder / TABLE), framework="np") as file:
-                table: NDArray[np.float16] = file.get_tensor("embedding.weight")
-        except Exception as error:  # SafetensorError derives from Exception and is not exported everywhere
-            raise ModelError(f"{self._folder / TABLE}: cannot be read: {error}", hint=REMEDY) from error
-        return table
+            with path.open("rb") as file:
+                # The safetensors format: the header's length in 8 bytes, the header as JSON, then the numbers.
+                length = int.from_bytes(file.read(8), "little")
+                about = json.loads(file.read(min(length, MAX_HEADER)))["embedding.weight"]
+            if about["dtype"] != "F16" or about["shape"][1] != DIMENSION:
+                raise ValueError(f"{about['dtype']} of shape {about['shape']}")
+            shape = (int(about["shape"][0]), DIMENSION)
+            return np.memmap(path, np.float16, "r", offset=8 + length + about["data_offsets"][0], shape=shape)
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise ModelError(f"{path}: cannot be read: {error}", hint=REMEDY) from error
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         sums = np.zeros((len(texts), DIMENSION), np.float32)
@@ -109,9 +117,8 @@ class Wordllama:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         ids = self.tokenizer.encode(_flat(text), add_special_tokens=False).ids
-        # One question needs a few rows: casting the whole table costs 30 ms, and is only done for many texts.
-        table = self.table if "table" in self.__dict__ else self._half_table()
-        rows = table[ids].astype(np.float32)
+        # Casting the whole table costs 30 ms, and is only done for many texts.
+        rows = self.mapped[ids].astype(np.float32)
         first: NDArray[np.float32] = to_unit(np.add.reduce(rows, axis=0)[None, :])[0]
         return first
 

@@ -1,0 +1,22 @@
+"""What a snapshot depends on, apart from the bytes of its pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memidx.ground.listing import Listing
+    from memidx.ground.model import Embedder
+    from memidx.ground.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything a snapshot depends on, but the pages' bytes."""
+
+    listing: Listing
+    settings: Settings
+    embedder: Embedder | None
+    libraries: dict[str, str]
+    key: str
