@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memidx.engines.facts import Facts, facts_of_page, facts_of_row
 from memidx.engines.links import Files, Links
@@ -17,13 +17,14 @@ from memidx.engines.pagenames import PageNames
 from memidx.engines.references import resolve
 from memidx.engines.twins import duplicate_findings, twin_findings
 from memidx.ground.codes import CODES, finding
+from memidx.ground.diagnostics import Diagnostic
 from memidx.ground.page import PageRules
 from memidx.parsing.page import parse_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from memidx.ground.diagnostics import Diagnostic, Severity
+    from memidx.ground.diagnostics import Severity
     from memidx.ground.listing import Entry, Listing
     from memidx.ground.settings import Settings
     from memidx.stores.catalog import Catalog
@@ -58,7 +59,7 @@ class Question:
     now: float
     reported: Callable[[str], bool] = lambda _: True
     least: Severity = "info"
-    sidecar: Sidecar = Sidecar()
+    sidecar: Sidecar = field(default_factory=Sidecar)
     others: tuple[Diagnostic, ...] = ()  # findings of the caller, about files that are no pages
 
 
@@ -100,7 +101,7 @@ def check(question: Question, git: Git, settings: Settings, files: Files, known:
     for note in dict.fromkeys(work.findings()):
         level = severity_of(note.code, levels)
         if RANKS[level] >= RANKS[question.least] and question.reported(note.path):
-            kept.append(note._replace(severity=level))
+            kept.append(Diagnostic(*note[:3], cast("Severity", level), *note[4:]))
     kept.sort(key=lambda d: (d.path.encode("utf-8", "surrogateescape"), d.line, d.col, d.code))
     return Checked(work.looked_at, tuple(kept), dict(Counter(note.severity for note in kept)))
 

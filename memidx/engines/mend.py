@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memidx.engines.initialise import ATTRIBUTES, SIDECAR, merge_line
 from memidx.ground.codes import finding
 from memidx.ground.errors import MemidxError
+from memidx.parsing.sidecar import mend as without_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +42,11 @@ def attributes_findings(read: Callable[[str], bytes | None]) -> Iterator[Diagnos
 def plan(read: Callable[[str], bytes | None]) -> list[Mend]:
     """What would be changed. ``read`` gives the bytes of a file of the vault on disk."""
     mends = []
-    if read(SIDECAR):
+    if sidecar := read(SIDECAR):
+        # Surrogates carry bytes that are not UTF-8 through unharmed: no line of a sidecar may be lost.
+        mended = without_markers(sidecar.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        if mended != sidecar:
+            mends.append(Mend(SIDECAR, sidecar, mended))
         old = read(ATTRIBUTES) or b""
         added, _ = merge_line(old)
         if added:

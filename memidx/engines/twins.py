@@ -24,7 +24,7 @@ def twin_findings(paths: Iterable[str]) -> Iterator[Diagnostic]:
         for path in group:
             same = [other for other in group if other != path and normal(other) == normal(path)]
             if same:
-                message = f"there is another page of this name in another Unicode form: {ascii(same[0])}; remove one"
+                message = f"there is another page of this name in another Unicode form: {same[0]!a}; remove one"
                 yield finding("twin-normal", path, 0, 0, message)
             else:
                 other = next(other for other in group if other != path)

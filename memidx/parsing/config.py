@@ -219,8 +219,12 @@ def _scalar(text: str, hint: type, dotted: str, where: str) -> Any:
     except ValueError as error:
         kind = "a whole number" if hint is int else "a number"
         raise ConfigError(f"{where}: {dotted} must be {kind}, not '{text}'") from error
-    if number == -1 and dotted in CALIBRATED:
-        return number
+    if not (number == -1 and dotted in CALIBRATED):
+        _check_number(number, text, dotted, where)
+    return number
+
+
+def _check_number(number: float, text: str, dotted: str, where: str) -> None:
     if not math.isfinite(number) or number < 0 or (number == 0 and dotted in POSITIVE):
         raise ConfigError(
             f"{where}: {dotted} must be finite and {'above' if dotted in POSITIVE else 'at least'} 0, not '{text}'"
@@ -232,4 +236,3 @@ def _scalar(text: str, hint: type, dotted: str, where: str) -> Any:
         )
     if dotted == "sections.max_chars" and number < MIN_SECTION_CHARS:
         raise ConfigError(f"{where}: sections.max_chars must be at least {MIN_SECTION_CHARS}, not '{text}'")
-    return number

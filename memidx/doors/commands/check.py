@@ -104,8 +104,8 @@ def reported_by(vault: Vault, cwd: Path, paths: tuple[str, ...]) -> Callable[[st
     chosen = set()
     for path in paths:
         # The last part is not followed: a link in the vault is itself, wherever it points.
-        whole = Path(os.path.abspath(cwd / path))
-        whole = whole.parent.resolve() / whole.name
+        name = os.path.normpath(cwd / path)
+        whole = Path(name).parent.resolve() / Path(name).name
         if whole != root and not whole.is_relative_to(root):
             raise UsageError(f"{visible(path)} is outside the vault {visible(str(root))}")
         chosen.add(posixpath.normpath(whole.relative_to(root).as_posix()))
