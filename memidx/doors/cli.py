@@ -26,6 +26,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "build": "Bring the index up to date with the pages.",
         "status": "Say whether the index is up to date, and what is in it.",
         "check": "Look for what is wrong in the pages and between them.",
+        "hooks": "Put memidx into git's hooks, take it out, or say how it stands.",
+        "hook": "Do what a git hook of this name is for. The hooks call this.",
         "init": "Make the vault's settings file and tell git how to merge feedback.",
         "export": "Write the index as a folder that can be searched anywhere.",
         "doctor": "Look for what could keep memidx from working.",

@@ -54,18 +54,17 @@ def plan(read: Callable[[str], bytes | None]) -> list[Mend]:
     return mends
 
 
-def apply(root: Path, mends: list[Mend]) -> None:
-    """Write the files, each by one rename. Raises MemidxError when a link stands there or writing fails."""
-    for mend in mends:
-        path = root / mend.path
-        if path.is_symlink() or path.parent.is_symlink():
-            raise MemidxError(f"{path}: is a symbolic link, which is not followed", hint="replace it by a file")
-        try:
-            mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".memidx-")
-            with os.fdopen(handle, "wb") as file:
-                file.write(mend.after)
-            Path(name).chmod(mode)
-            Path(name).replace(path)
-        except OSError as error:
-            raise MemidxError(f"{path}: cannot be written: {error.strerror}", hint="check its permissions") from error
+def apply(root: Path, mend: Mend) -> None:
+    """Write the file, by one rename. Raises MemidxError when a link stands there or writing fails."""
+    path = root / mend.path
+    if path.is_symlink() or path.parent.is_symlink():
+        raise MemidxError(f"{path}: is a symbolic link, which is not followed", hint="replace it by a file")
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".memidx-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(mend.after)
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except OSError as error:
+        raise MemidxError(f"{path}: cannot be written: {error.strerror}", hint="check its permissions") from error
