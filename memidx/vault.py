@@ -188,20 +188,25 @@ class Vault:
         refresh: Refresh = "auto",
         source: Source = WORKTREE,
         notify: Notify | None = None,
+        track: bool = True,
         **options: Unpack[QueryOptions],
     ) -> Answer:
         """Answer a question from the pages of a tree.
 
         ``options`` are those of ``QueryOptions``: limit, filters, only, rank, weights, floor and so on. ``now`` is in
-        seconds since the epoch, the clock's when it is not given.
+        seconds since the epoch, the clock's when it is not given. With ``track`` the pages of the answer count as
+        accessed, unless the settings say no.
 
         Raises StaleError when ``refresh`` is "required" and the index is behind, NoSnapshotError when it is "never"
         and nothing was built yet.
         """
+        from memidx.ledger import count_hits, informed
+
         question = make_question(text, self.settings, now=time.time() if now is None else now, **options)
         snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
         try:
-            ranked = answer(snapshot, question, self.embedder, self.settings)
+            asked, dates = informed(self, question, snapshot, source)
+            ranked = answer(snapshot, asked, self.embedder, self.settings)
             broken = bool(ranked.broken)
         except BrokenSnapshotError:
             if refresh == "never":
@@ -211,11 +216,14 @@ class Vault:
             # A part of the snapshot cannot be read: it is derived, so it is built again, and the question asked again.
             self.snapshots.discard(snapshot.key)
             snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
-            ranked = answer(snapshot, question, self.embedder, self.settings)
+            asked, dates = informed(self, question, snapshot, source)
+            ranked = answer(snapshot, asked, self.embedder, self.settings)
         if self.model_error and question.only in (None, "vector"):
             ranked.degraded.append("vector") if "vector" not in ranked.degraded else None
             notices = (*notices, f"{self.model_error.message}; {self.model_error.hint}")
-        return make_answer(text, snapshot, fresh, ranked, notices)
+        if track:
+            count_hits(self, snapshot, [hit.path for hit in ranked.hits], question.now)
+        return make_answer(text, snapshot, fresh, ranked, (*notices, *dates.notices))
 
     def open_snapshot(
         self, source: Source = WORKTREE, refresh: Refresh = "auto", notify: Notify | None = None
@@ -289,15 +297,26 @@ class Vault:
         broken = self.model_error.message if self.model_error else None
         return status(self.inputs(self.listing()), self.snapshots, self.base_key(), broken, verify=verify)
 
-    def show(self, place: str, cwd: Path | None = None, source: Source = WORKTREE) -> Shown:
-        """The page, and with ``path:line`` the section, that ``place`` means from ``cwd`` or from the root."""
-        from memidx.engines.show import show
+    def show(self, place: str, cwd: Path | None = None, source: Source = WORKTREE, *, track: bool = True) -> Shown:
+        """The page, and with ``path:line`` the section, that ``place`` means from ``cwd`` or from the root.
 
+        With ``track`` it counts as accessed, unless the settings say no.
+        """
+        from memidx.engines.show import show
+        from memidx.ledger import count
+
+        shown = show(*self.place(place, cwd), self.listing(source), self.git, self.settings)
+        if track:
+            count(self, [(shown.entry.path, shown.entry.blob)], time.time())
+        return shown
+
+    def place(self, place: str, cwd: Path | None = None) -> tuple[str, str | None]:
+        """A path as a person gave it, and the folder it may be relative to: "" at the root, None outside the vault."""
         here = (cwd or self.root).resolve()
         inside = here.relative_to(self.root).as_posix() if here.is_relative_to(self.root) else None
         if Path(place).is_absolute() and Path(place).is_relative_to(self.root):
-            place, inside = Path(place).relative_to(self.root).as_posix(), ""
-        return show(place, inside, self.listing(source), self.git, self.settings)
+            return Path(place).relative_to(self.root).as_posix(), ""
+        return place, inside
 
     def export(self, target: Path, source: Source = WORKTREE) -> Exported:
         """Build what is missing and copy the snapshot to ``target``, for `query --index`."""

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memidx.engines import streams
-from memidx.engines.ranking import UNUSED, Order, Ranking, Usage, cite, explain, make_form, rank
+from memidx.engines.ranking import (
+    UNUSED,
+    Order,
+    Ranking,
+    Usage,
+    cite,
+    dated,
+    explain,
+    make_form,
+    rank,
+    unknown,
+)
 from memidx.engines.snippet import Snippet, make_snippet
 from memidx.ground.composite import COMPONENTS, check_weights, rescale
 from memidx.ground.errors import BrokenSnapshotError, ModelError, UsageError
@@ -19,11 +31,12 @@ from memidx.parsing.query import parse_query
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memidx.engines.ranking import Candidate
+    from memidx.engines.ranking import Candidate, Changed
     from memidx.engines.snapshot import Snapshot
     from memidx.ground.model import Embedder
     from memidx.ground.query import ParsedQuery
     from memidx.ground.settings import Settings
+    from memidx.stores.catalog import Catalog
 
 RANKINGS = ("authority", "relevance", "composite")
 ALL_WORDS = 0.999  # coverage is a sum of floats
@@ -45,6 +58,7 @@ class Question:
     include_expired: bool = False
     explain: bool = False
     usage: Mapping[int, Usage] = field(default_factory=dict)
+    changed: Changed = unknown
 
 
 class QueryOptions(TypedDict, total=False):
@@ -59,6 +73,7 @@ class QueryOptions(TypedDict, total=False):
     include_expired: bool
     explain: bool
     usage: Mapping[int, Usage] | None
+    changed: Changed | None  # when pages without a date of their own changed
 
 
 def make_question(text: str, settings: Settings, *, now: float, **options: Unpack[QueryOptions]) -> Question:
@@ -76,6 +91,7 @@ def make_question(text: str, settings: Settings, *, now: float, **options: Unpac
         include_expired=options.get("include_expired", False),
         explain=options.get("explain", False),
         usage=options.get("usage") or {},
+        changed=options.get("changed") or unknown,
     )
     _check(question, settings)
     return question
@@ -139,6 +155,8 @@ def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, se
     ranking = rank_pages(snapshot, question, embedder, settings, result)
     result.filtered = len(ranking.dropped)
     chosen = ranking.candidates[: question.limit]
+    if question.explain:
+        chosen = [replace(c, page=dated(c.page, question.changed)) for c in chosen]
     result.hits = tuple(_hits(snapshot, question, chosen, ranking.found, settings))
     return result
 
@@ -155,7 +173,7 @@ def rank_pages(
     found = _run_streams(snapshot, question, pages, embedder, settings, limits, result)
     found_out = _evidence(snapshot, question, pages, found, limits)
     enough = question.only is not None or found_out.enough
-    order = Order(question.rank, question.now, limits.floor, question.usage, question.weights)
+    order = Order(question.rank, question.now, limits.floor, question.usage, question.weights, question.changed)
     ranking = rank(snapshot.catalog, found, settings, order) if enough else nothing
     if question.explain:
         form = make_form(settings)
@@ -205,7 +223,7 @@ def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:
     )
     if given.kinds and parsed.kinds:
         filters = filters._replace(kinds=tuple(k for k in given.kinds if k in parsed.kinds) or ("\0",))
-    allowed = snapshot.catalog.select(filters)
+    allowed = _selected(snapshot.catalog, filters, question.changed)
     expired = frozenset() if question.include_expired else snapshot.catalog.expired(question.now)
     needs_words = bool(parsed.phrases or parsed.excluded)
     if allowed is None and not needs_words and not expired:
@@ -218,6 +236,18 @@ def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:
     for word in parsed.excluded:
         allowed -= snapshot.lexical.pages_with(word)
     return PageSet(frozenset(allowed), frozenset(every))
+
+
+def _selected(catalog: Catalog, filters: Filters, changed: Changed) -> set[int] | None:
+    """The pages that pass the filters. A page is in a period by its own date, else by what ``changed`` says."""
+    since, until = filters.since, filters.until
+    found = catalog.select(filters._replace(since=None, until=None))
+    if since is None and until is None:
+        return found
+    first, last = -math.inf if since is None else since, math.inf if until is None else until
+    rows = catalog.all_pages() if found is None else catalog.pages(found).values()
+    dates = ((row.id, dated(row, changed).changed_at) for row in rows)
+    return {page for page, at in dates if at is not None and first <= at <= last}
 
 
 def _run_streams(

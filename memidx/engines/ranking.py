@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,6 +38,15 @@ class Usage(NamedTuple):
 UNUSED = Usage()
 
 
+# (path, blob) -> seconds since the epoch, None where it is not known. Called only where it can matter.
+Changed = Callable[[str, str], int | None]
+
+
+def unknown(path: str, blob: str) -> None:
+    """Of no page it is known when it changed."""
+    del path, blob
+
+
 class Order(NamedTuple):
     """How to rank. ``weights`` change the composite's, and the rest is scaled."""
 
@@ -44,6 +55,7 @@ class Order(NamedTuple):
     floor: float
     usage: Mapping[int, Usage]
     weights: Mapping[str, float]
+    changed: Changed = unknown  # when pages without a date of their own changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,8 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
     form = make_form(settings)
     relevant = _relevance(found)
     rows = catalog.pages(relevant)
+    if order.by == "composite":
+        rows = {number: dated(row, order.changed) for number, row in rows.items()}
     kept = {page for page, value in relevant.items() if page in rows and passes(value, order.floor)}
     dropped = [(rows[p], v) for p, v in relevant.items() if p in rows and p not in kept]
     lists = {name: [(s.page, s.score) for s in f.pages if s.page in kept] for name, f in found.items()}
@@ -99,7 +113,19 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
     if order.by == "authority":
         candidates = _supersede(catalog, candidates)
     dropped.sort(key=lambda d: (-d[1], path_key(d[0].path)))
-    return Ranking(sorted(candidates, key=_place), dropped, found)
+    return Ranking(_sorted(candidates, order.changed), dropped, found)
+
+
+def dated(page: PageRow, changed: Changed) -> PageRow:
+    """The page with the time of its last change, which comes from elsewhere when it does not say it itself."""
+    return page if page.changed_at is not None else page._replace(changed_at=changed(page.path, page.blob))
+
+
+def _sorted(candidates: list[Candidate], changed: Changed) -> list[Candidate]:
+    """In their order. When pages changed is asked only of those that are level without it: hardly ever."""
+    level = Counter((c.rank, c.fused) for c in candidates)
+    settled = [replace(c, page=dated(c.page, changed)) if level[c.rank, c.fused] > 1 else c for c in candidates]
+    return sorted(settled, key=_place)
 
 
 def _relevance(found: Mapping[str, Found]) -> dict[int, float]:

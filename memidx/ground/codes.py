@@ -29,8 +29,6 @@ CODES: dict[str, tuple[Severity, str]] = {
     "sidecar-conflict": ("error", "the sidecar holds markers of an unresolved merge; nothing in it is lost"),
     "sidecar-unreadable": ("error", "a line of the sidecar is no JSON object; decay cannot be told"),
     "sidecar-incomplete": ("warning", "an event in the sidecar lacks what its kind needs; it is kept and not counted"),
-    "feedback-stale": ("warning", "somebody called the page stale, and its text has not changed since"),
-    "feedback-wrong": ("warning", "somebody called the page wrong, and its text has not changed since"),
     "markdown-unread": ("warning", "the markdown reader gave up on the page; its text is indexed without structure"),
     "link-broken": ("warning", "a link names no page and no file"),
     "link-ambiguous": ("warning", "a link may mean several pages"),

@@ -90,7 +90,7 @@ class AccessLog:
         finally:
             os.close(handle)
         try:
-            there = os.stat(self._path)
+            there = self._path.stat()
         except FileNotFoundError:
             return None
         return mine.st_size if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino) else None

@@ -6,12 +6,9 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from memidx.ground.history import History, Touch, Trace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMAT = 1
 KEPT = 6  # heads: of the branches and worktrees one goes to and fro between
@@ -55,7 +52,7 @@ class HistoryCache:
             handle, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 json.dump(plain, file, separators=(",", ":"))
-            os.replace(name, self._folder / self._name(history.head))
+            Path(name).replace(self._folder / self._name(history.head))
             self._forget()
 
     def _forget(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
 
 from memidx.ground.errors import GitError
 from memidx.ground.history import Change, Commit
@@ -42,13 +44,14 @@ def commits(git: Runner, where: VaultLocation, head: str, base: str | None, sele
     # Without --full-history git leaves out side branches when it is asked about a folder.
     under = ("--full-history", head, *([f"^{base}"] if base else []), "--", *([where.prefix] if where.prefix else []))
     with git.popen((*LOG, *under)) as process:
-        if process.stdout is None or process.stderr is None:
+        out, err = process.stdout, process.stderr
+        if out is None or err is None:
             raise GitError("git log gave no output", hint="try again")
-        yield from _parse(_tokens(iter(lambda: process.stdout.read1(BLOCK), b"")), where.prefix, selector)  # type: ignore[union-attr]
-        err = process.stderr.read()
+        yield from _parse(_tokens(iter(partial(out.read, BLOCK), b"")), where.prefix, selector)
+        said = err.read()
         code = process.wait()
     if code:
-        raise failure(LOG, Finished(code, b"", err), git.cwd)
+        raise failure(LOG, Finished(code, b"", said), git.cwd)
 
 
 def _tokens(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -59,7 +62,7 @@ def _tokens(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _parse(tokens: Iterator[bytes], prefix: str, selector: Selector) -> Iterator[Commit]:
-    """``\\x01<id> <seconds>``, then for each file ``:modes blobs letters`` and its path; a newline before the first."""
+    """A 1 byte, ``<id> <seconds>``, then for each file ``:modes blobs letters`` and its path; a newline comes first."""
     name, at = "", 0
     changes: list[Change] = []
     for token in tokens:
