@@ -187,9 +187,12 @@ def give_feedback(
 
 
 def list_decay(
-    vault: Vault, now: float, notify: Notify | None = None
+    vault: Vault, now: float, *, clock: float | None = None, notify: Notify | None = None
 ) -> tuple[list[PageDecay], Snapshot, tuple[str, ...]]:
-    """The decay of every page, the coldest first; the snapshot it was read from; what a person should know."""
+    """The decay of every page, the coldest first; the snapshot it was read from; what a person should know.
+
+    ``clock`` is the real time when ``now`` is another.
+    """
     from memidx.engines.decay import Knowledge, decay
     from memidx.ground.events import Page
 
@@ -198,7 +201,7 @@ def list_decay(
     rows = list(snapshot.catalog.all_pages())
     dates = _walked(vault, len(rows), now)
     known = Knowledge(sidecar, accesses_here(vault), dates.history, [Page(row.path, row.blob) for row in rows])
-    return decay(rows, known, vault.settings.decay, now), snapshot, (*notices, *dates.notices)
+    return decay(rows, known, vault.settings.decay, now, clock), snapshot, (*notices, *dates.notices)
 
 
 def share(vault: Vault, now: float) -> list[Accessed]:
@@ -236,7 +239,7 @@ def plan_sweep(
     from memidx.stores.git.removal import check_folder
 
     folder = check_folder(vault.git.where, archive) if archive is not None else None
-    pages, snapshot, notices = list_decay(vault, now, notify)
+    pages, snapshot, notices = list_decay(vault, now, notify=notify)
     dirty = uncommitted(vault.git.runner, vault.git.where.prefix)
     taken: Collection[str] = ()
     if folder is not None and (vault.root / folder).exists():

@@ -60,11 +60,16 @@ class Knowledge(NamedTuple):
     places: Sequence[Page]  # every page there is
 
 
-def decay(pages: Iterable[PageRow], known: Knowledge, settings: DecaySettings, now: float) -> list[PageDecay]:
-    """The decay of these pages, the coldest first; those whose retention is not known come last."""
+def decay(
+    pages: Iterable[PageRow], known: Knowledge, settings: DecaySettings, now: float, clock: float | None = None
+) -> list[PageDecay]:
+    """The decay of these pages, the coldest first; those whose retention is not known come last.
+
+    ``clock`` is the real time when ``now`` is another: texts that were never committed changed then.
+    """
     judged = judge(known.sidecar.events, known.places, settings)
     used = accesses([*known.sidecar.accessed, *known.here], known.places, now)
-    changed = dater(known.history, len(known.places), settings, now)
+    changed = dater(known.history, len(known.places), settings, now if clock is None else clock)
     fresh = Judged(settings.salience)
     found = []
     for row in pages:
@@ -132,6 +137,16 @@ def _page(
         cold=kept is not None and kept < settings.cold,
         cold_on=None if after is None else day_after(now, after),
     )
+
+
+def curve(page: PageDecay, settings: DecaySettings, days: int, points: int = 256) -> list[tuple[float, float]]:
+    """Retention over the coming days if nothing happens: (days from now, retention). The page's age is known."""
+    found = []
+    for number in range(points):
+        later = days * number / (points - 1)
+        idle = None if page.idle_days is None else page.idle_days + later
+        found.append((later, retention(page.salience, (page.age_days or 0.0) + later, page.accesses, idle, settings)))
+    return found
 
 
 def day_after(now: float, days: float) -> str | None:

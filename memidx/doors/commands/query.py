@@ -87,6 +87,7 @@ class QueryCommand(Command):
 @click.option("--index", metavar="DIR", help="Search an exported index; needs no repository.")
 @click.option("--no-refresh", is_flag=True, help="Answer from the last build, whatever has changed.")
 @click.option("--require-fresh", is_flag=True, help="Fail (exit 2) instead of building or answering from an old build.")
+@click.option("--no-track", is_flag=True, help="Do not count the pages of the answer as accessed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (docs/json.md).")
 @click.option("--jsonl", "as_lines", is_flag=True, help="Print one JSON object a hit, each on its line.")
 @click.option("--explain", is_flag=True, help="Show every number that took part.")
@@ -128,7 +129,7 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
         from memidx.outside import known_kinds
 
         asked["filters"] = asked["filters"]._replace(kinds=known_kinds(asked["filters"].kinds, vault.settings))
-    return vault.query(text, refresh=refresh, source=source, notify=door.say.note, **asked)
+    return vault.query(text, refresh=refresh, source=source, notify=door.say.note, track=not given["no_track"], **asked)
 
 
 def _refresh(given: Mapping[str, Any]) -> Refresh:

@@ -25,15 +25,16 @@ if TYPE_CHECKING:
 )
 @click.argument("place", metavar="PATH[:LINE]", type=click.UNPROCESSED)
 @click.option("--rev", metavar="REV", help="The page as it was in a commit, a tag or a branch.")
+@click.option("--no-track", is_flag=True, help="Do not count the page as accessed.")
 @json_option
 @pass_door
-def command(door: Door, /, *, place: str, rev: str | None, as_json: bool) -> int:
+def command(door: Door, /, *, place: str, rev: str | None, no_track: bool, as_json: bool) -> int:
     """Print a page as it is now, or the section at LINE. PATH is relative to this folder or to the vault's root.
 
     Into a file or a pipe the page goes as it is; on a terminal control characters are made visible.
     """
     source = door.source(rev)
-    shown = door.vault(eager=source.kind == "worktree").show(place, door.cwd, source)
+    shown = door.vault(eager=source.kind == "worktree").show(place, door.cwd, source, track=not no_track)
     if as_json:
         door.say.json(shown.as_json())
     elif door.say.to_terminal:
