@@ -6,26 +6,31 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memidx.engines import mend
-from memidx.engines.check import Checked, Question, Sidecar, check
+from memidx.engines.check import Checked, Question, Sidecar, check, is_wanted
 from memidx.engines.initialise import SIDECAR
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.freshness import Work, expected_seconds
+from memidx.parsing.config import set_option
 from memidx.parsing.sidecar import mend as without_markers
 from memidx.stores.git import Git, PageChangedError, find_vault
 from memidx.stores.git.trees import VaultFiles, staged_paths, vault_prefixes
 from memidx.stores.sidecar import SidecarFile
-from memidx.vault import LISTING_TRIES, WORKTREE, Source, Vault, open_vault
+from memidx.vault import LISTING_TRIES, STATE, WORKTREE, Source, Vault, load_settings, open_vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from memidx.engines.hooks import Standing, Step
     from memidx.engines.mend import Mend
-    from memidx.ground.diagnostics import Severity
+    from memidx.ground.diagnostics import Diagnostic, Severity
     from memidx.ground.listing import Listing
+    from memidx.ground.settings import Settings
     from memidx.stores.catalog import Catalog
+
+NOTE = "warm-after"  # in the git folder of a work tree; hooks/post-commit reads it
+SIDECAR_CODES = ("sidecar-conflict", "sidecar-unreadable", "sidecar-incomplete")
 
 
 def check_pages(
@@ -35,25 +40,42 @@ def check_pages(
     now: float,
     reported: Callable[[str], bool] | None = None,
     least: Severity = "info",
+    listing: Listing | None = None,
 ) -> Checked:
-    """Check the pages of a tree. ``reported`` says by path which may be named; default: all. Needs no snapshot."""
+    """Check the pages of a tree. ``reported`` says by path which may be named; default: all. Needs no snapshot.
+
+    ``listing`` is that of ``source``, where the caller has it already.
+    """
     for attempt in range(1, LISTING_TRIES + 1):
-        listing = vault.listing(source)
-        files = VaultFiles(vault.git, listing.source, source.value if source.kind == "staged" else None)
-        question = Question(
-            listing,
-            now,
-            reported or (lambda _: True),
-            least,
-            _sidecar(vault, listing, files),
-            tuple(mend.attributes_findings(files.read)),
-        )
+        taken = listing if listing and attempt == 1 else vault.listing(source)
         try:
-            return check(question, vault.git, vault.settings, files, _known(vault) if reported else None)
+            return _check(vault, source, taken, reported=reported, least=least, now=now)
         except PageChangedError:  # somebody saves a page: take the listing again
             if attempt == LISTING_TRIES:
                 raise
     raise AssertionError
+
+
+def _check(
+    vault: Vault,
+    source: Source,
+    listing: Listing,
+    *,
+    reported: Callable[[str], bool] | None,
+    least: Severity,
+    now: float,
+) -> Checked:
+    settings = vault.settings
+    files = VaultFiles(vault.git, listing.source, source.value if source.kind == "staged" else None)
+    said = reported or (lambda _: True)
+    sidecar, others = Sidecar(), list["Diagnostic"]()
+    # Each of these reads a file, which of a commit is a process; a hook asks for errors alone.
+    if is_wanted(settings, least, "flagged") or (said(SIDECAR) and is_wanted(settings, least, *SIDECAR_CODES)):
+        sidecar = _sidecar(vault, listing, files)
+    if said(SIDECAR) and is_wanted(settings, least, "sidecar-merge"):
+        others += mend.attributes_findings(files.read)
+    question = Question(listing, now, said, least, sidecar, tuple(others))
+    return check(question, vault.git, settings, files, lambda: _known(vault) if reported else None)
 
 
 def plan_mends(vault: Vault) -> list[Mend]:
@@ -105,18 +127,27 @@ def vaults_here(start: Path, environ: Mapping[str, str], options: Iterable[tuple
     where = find_vault(start, environ)
     git = Git(where, environ)
     for prefix in vault_prefixes(git, environ.get("GIT_INDEX_FILE")):
-        yield open_vault(where.top / prefix, environ=environ, options=options)
+        if prefix == where.prefix:
+            yield Vault(git, settings_of(where.root, environ, options), environ)
+        else:
+            yield open_vault(where.top / prefix, environ=environ, options=options)
 
 
-def check_staged(vault: Vault, now: float) -> Checked:
+def settings_of(root: Path, environ: Mapping[str, str], options: Iterable[tuple[str, str]]) -> Settings:
+    """The settings of a vault, with ``("part.name", "value")`` pairs over them."""
+    settings = load_settings(root, environ)
+    for name, value in options:
+        settings = set_option(settings, name, value, "--set")
+    return settings
+
+
+def check_staged(vault: Vault, staged: Source, listing: Listing, now: float) -> Checked:
     """The errors in what is about to be committed: pages that it adds or changes, and nothing else."""
-    index_file = vault.environ.get("GIT_INDEX_FILE")
     prefix = vault.git.where.prefix
-    changed = {p.removeprefix(prefix) for p in staged_paths(vault.git, index_file) if p.startswith(prefix)}
+    changed = {p.removeprefix(prefix) for p in staged_paths(vault.git, staged.value) if p.startswith(prefix)}
     if not changed:
         return Checked(0, ())
-    staged = Source("staged", index_file)
-    return check_pages(vault, staged, now=now, reported=changed.__contains__, least="error")
+    return check_pages(vault, staged, now=now, reported=changed.__contains__, least="error", listing=listing)
 
 
 def nothing_staged(vault: Vault) -> bool:
@@ -124,12 +155,14 @@ def nothing_staged(vault: Vault) -> bool:
     return not staged_paths(vault.git, vault.environ.get("GIT_INDEX_FILE"))
 
 
-def warm(vault: Vault, source: Source = WORKTREE, *, budget: float | None = None) -> bool:
+def warm(
+    vault: Vault, source: Source = WORKTREE, *, budget: float | None = None, listing: Listing | None = None
+) -> bool:
     """Build the snapshot of a tree, unless that is expected to take longer than ``budget`` seconds.
 
-    Returns whether the snapshot is there now.
+    Returns whether the snapshot is there now. ``listing`` is that of ``source``, where the caller has it already.
     """
-    inputs = vault.inputs(vault.listing(source))
+    inputs = vault.inputs(listing or vault.listing(source))
     if vault.snapshots.has(inputs.key):
         if source.kind == "worktree":
             vault.snapshots.point(vault.worktree, inputs.key, str(vault.git.where.git_dir))
@@ -144,6 +177,27 @@ def warm(vault: Vault, source: Source = WORKTREE, *, budget: float | None = None
             return False
     vault._settled(inputs, source)  # noqa: SLF001 - one composition root in two files
     return True
+
+
+def leave_note(vaults: Sequence[Vault], staged: Sequence[Listing], worktree: Sequence[Listing]) -> None:
+    """Tell this commit's post-commit script that the snapshot of the working tree is there, so that it need not start.
+
+    The note holds the commit that the new one will follow. It is left only where what is staged is what is on disk.
+    """
+    if any(one.digest() != other.digest() for one, other in zip(staged, worktree, strict=True)):
+        return
+    git = vaults[0].git
+    head = git.commit_of_head()
+    if not head:
+        return
+    for vault, listing in zip(vaults, worktree, strict=True):
+        key = vault.inputs(listing).key
+        if not vault.snapshots.has(key):
+            return
+        vault.snapshots.point(vault.worktree, key, str(git.where.git_dir))
+    note = git.where.git_dir / STATE / NOTE
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(f"{head}\n", encoding="ascii")
 
 
 def hooks_install(start: Path, environ: Mapping[str, str], *, force: bool) -> tuple[list[Step], list[str]]:

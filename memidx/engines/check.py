@@ -91,8 +91,19 @@ def severity_of(code: str, levels: Mapping[str, str]) -> str:
     return levels.get(code) or CODES[code][0]
 
 
-def check(question: Question, git: Git, settings: Settings, files: Files, known: Catalog | None = None) -> Checked:
-    """Look at the pages of the question. ``known`` is the catalog of any snapshot of this vault that was built with
+def is_wanted(settings: Settings, least: Severity, *codes: str) -> bool:
+    """Whether any of these findings would be told at all."""
+    return any(RANKS[severity_of(code, settings.check.severity)] >= RANKS[least] for code in codes)
+
+
+def check(
+    question: Question,
+    git: Git,
+    settings: Settings,
+    files: Files,
+    known: Callable[[], Catalog | None] = lambda: None,
+) -> Checked:
+    """Look at the pages of the question. ``known`` gives the catalog of any snapshot of this vault that was built with
     the present settings: pages it holds unchanged are not read again, unless they are reported.
     """
     work = _Check(question, git, settings, files, known)
@@ -107,7 +118,9 @@ def check(question: Question, git: Git, settings: Settings, files: Files, known:
 
 
 class _Check:
-    def __init__(self, question: Question, git: Git, settings: Settings, files: Files, known: Catalog | None) -> None:
+    def __init__(
+        self, question: Question, git: Git, settings: Settings, files: Files, known: Callable[[], Catalog | None]
+    ) -> None:
         self.question = question
         self.git = git
         self.settings = settings
@@ -117,9 +130,7 @@ class _Check:
         self.looked_at = 0
 
     def wanted(self, *codes: str) -> bool:
-        least = RANKS[self.question.least]
-        levels = self.settings.check.severity
-        return any(RANKS[severity_of(code, levels)] >= max(least, 1) for code in codes)
+        return is_wanted(self.settings, self.question.least, *codes)
 
     def findings(self) -> Iterator[Diagnostic]:
         question = self.question
@@ -154,7 +165,8 @@ class _Check:
 
     def others(self, entries: Sequence[Entry]) -> Iterator[Facts]:
         """Facts about pages that are not reported: from the catalog where it has them, else by reading."""
-        rows = {(row.path, row.blob): row for row in self.known.all_pages()} if self.known else {}
+        catalog = self.known()
+        rows = {(row.path, row.blob): row for row in catalog.all_pages()} if catalog else {}
         for entry in entries:
             if row := rows.get((entry.path, entry.blob)):
                 yield facts_of_row(row)

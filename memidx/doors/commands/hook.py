@@ -72,38 +72,61 @@ def command(door: Door, /, *, name: str, args: tuple[str, ...]) -> int:
 
 
 def _run(door: Door, name: str) -> int:
-    from memidx.upkeep import check_staged, vaults_here
+    from memidx.upkeep import vaults_here, warm
+    from memidx.vault import WORKTREE
 
     vaults = list(vaults_here(door.cwd, door.environ, door.options))
+    budget = max((vault.settings.hooks.budget_seconds for vault in vaults), default=0.0)
     if name == "pre-commit":
-        wrong = [(vault, checked) for vault in vaults if not (checked := check_staged(vault, time.time())).ok]
-        for vault, checked in wrong:
-            prefix = vault.git.where.prefix
-            for line in text_lines(d._replace(path=prefix + d.path) for d in checked.findings):
-                door.say.err(line)
-        if wrong:
-            errors = counted(sum(checked.counts["error"] for _, checked in wrong), "error")
-            door.say.note(f"{errors} in what you commit: mend it and `git add` it, or commit with --no-verify")
-            return REFUSED
-    _build(door, name, vaults)
+        return _pre_commit(door, vaults, budget)
+    if name == "framework":
+        return _framework(door, vaults, budget)
+    # A commit waits for its post-commit; a checkout, a merge and a rebase are worth a whole build.
+    waits = name == "post-commit"
+    with limited(budget if waits else None):
+        for vault in vaults:
+            warm(vault, WORKTREE, budget=budget if waits else None)
     return DONE
 
 
-def _build(door: Door, name: str, vaults: list[Vault]) -> None:
+def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
+    from memidx.upkeep import check_staged, leave_note, warm
+    from memidx.vault import Source
+
+    staged = Source("staged", door.environ.get("GIT_INDEX_FILE"))
+    running = [vault.git.start_worktree() for vault in vaults]
+    listings = [vault.listing(staged) for vault in vaults]
+    errors = 0
+    for vault, listing in zip(vaults, listings, strict=True):
+        found = check_staged(vault, staged, listing, time.time())
+        prefix = vault.git.where.prefix
+        for line in text_lines(d._replace(path=prefix + d.path) for d in found.findings):
+            door.say.err(line)
+        errors += found.counts.get("error", 0)
+    if errors:
+        what = counted(errors, "error")
+        door.say.note(f"{what} in what you commit: mend it and `git add` it, or commit with --no-verify")
+        return REFUSED
+    if any(rebasing(vault) for vault in vaults):
+        return DONE  # the rebase's last hook builds
+    with limited(budget):
+        for vault, listing in zip(vaults, listings, strict=True):
+            warm(vault, staged, budget=budget, listing=listing)
+        leave_note(vaults, listings, [run.finish(v.selector) for run, v in zip(running, vaults, strict=True)])
+    return DONE
+
+
+def _framework(door: Door, vaults: list[Vault], budget: float) -> int:
+    """The pre-commit framework does not say which hook it stands for."""
     from memidx.upkeep import nothing_staged, warm
     from memidx.vault import WORKTREE, Source
 
-    staged = Source("staged", door.environ.get("GIT_INDEX_FILE"))
-    budget = max((vault.settings.hooks.budget_seconds for vault in vaults), default=0.0)
-    waits = name in ("pre-commit", "post-commit", "framework")  # a commit waits; a checkout is worth a build
-    with _limited(budget if waits else None):
+    with limited(budget):
         for vault in vaults:
-            committing = name == "pre-commit"
-            if name == "framework":
-                committing = not any(key in door.environ for key in AFTERWARDS) and not nothing_staged(vault)
-            if committing and rebasing(vault):
-                continue  # the rebase's last hook builds
-            warm(vault, staged if committing else WORKTREE, budget=budget if waits else None)
+            committing = not any(key in door.environ for key in AFTERWARDS) and not nothing_staged(vault)
+            staged = Source("staged", door.environ.get("GIT_INDEX_FILE"))
+            warm(vault, staged if committing else WORKTREE, budget=budget)
+    return DONE
 
 
 def rebasing(vault: Vault) -> bool:
@@ -113,7 +136,7 @@ def rebasing(vault: Vault) -> bool:
 
 
 @contextmanager
-def _limited(seconds: float | None) -> Iterator[None]:
+def limited(seconds: float | None) -> Iterator[None]:
     """Raise OutOfTimeError in the body after so many seconds; a library that does not let go is left behind later."""
     if seconds is None:
         yield

@@ -24,9 +24,11 @@ def index_environment(git: Git, index_file: str | None) -> dict[str, str]:
 
 def staged_paths(git: Git, index_file: str | None = None) -> list[str]:
     """Paths below the top of the work tree that the next commit adds or changes against HEAD."""
-    head = git.commit_of_head() or EMPTY_TREES[git.where.object_format]
-    args = ("diff-index", "--cached", "--name-only", "--no-renames", "--diff-filter=d", "-z", head)
-    done = git.runner.run(*args, env=index_environment(git, index_file))
+    args = ("diff-index", "--cached", "--name-only", "--no-renames", "--diff-filter=d", "-z")
+    env = index_environment(git, index_file)
+    done = git.runner.run(*args, "HEAD", "--", env=env, accept=(0, 128))
+    if done.code:  # a branch without commits, or damage, which the second try names
+        done = git.runner.run(*args, git.commit_of_head() or EMPTY_TREES[git.where.object_format], "--", env=env)
     return [path for path in text(done.out).split("\0") if path]
 
 
