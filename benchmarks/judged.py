@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import memidx
 from memidx.engines import query as engine
+from memidx.engines.likeness import Likeness
 from memidx.engines.ranking import Order, rank
 from memidx.engines.streams import Found
 from memidx.ground.metrics import MEASURES
@@ -20,7 +21,8 @@ class Asked(NamedTuple):
 
     query: JudgedQuery
     found: dict[str, Found]
-    enough: bool
+    likeness: Likeness
+    evidence: engine.Evidence
 
 
 class Judged:
@@ -45,13 +47,14 @@ class Judged:
         found = engine._run_streams(
             self.snapshot, question, None, self.vault.embedder, self.settings, limits, engine.Ranked()
         )
-        evidence = engine._evidence(self.snapshot, question, None, found, limits)
-        return Asked(query, found, evidence.enough)
+        likeness = Likeness(self.snapshot, question.parsed, None, found)
+        return Asked(query, found, likeness, engine._evidence(found, likeness, limits))
 
     def ranking(self, asked: Asked, settings=None, catalog=None, by: str = "authority", floor: float = 0.15) -> list:
         """Candidates in order, from the streams that were run once."""
         order = Order(by, 0.0, floor, {}, {})
-        return rank(catalog or self.snapshot.catalog, asked.found, settings or self.settings, order).candidates
+        found, likeness = asked.found, asked.likeness
+        return rank(catalog or self.snapshot.catalog, found, settings or self.settings, order, likeness).candidates
 
     def measure(self, rankings: dict[str, list[str]], name: str = "nDCG@10") -> float:
         """The mean of one measure over the queries asked."""
@@ -72,7 +75,9 @@ class Relabelled:
     def pages(self, ids) -> dict[int, PageRow]:
         rows = self._catalog.pages(ids)
         return {
-            page: row._replace(kind=self._labels.get(page, ("note", {}))[0], meta=self._labels.get(page, ("note", {}))[1])
+            page: row._replace(
+                kind=self._labels.get(page, ("note", {}))[0], meta=self._labels.get(page, ("note", {}))[1]
+            )
             for page, row in rows.items()
         }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memidx.engines import streams
+from memidx.engines.likeness import Likeness
 from memidx.engines.ranking import (
     UNUSED,
     Order,
@@ -171,10 +172,11 @@ def rank_pages(
         return nothing
     limits = cutoffs(snapshot, question, embedder, settings)
     found = _run_streams(snapshot, question, pages, embedder, settings, limits, result)
-    found_out = _evidence(snapshot, question, pages, found, limits)
+    likeness = Likeness(snapshot, question.parsed, pages, found)
+    found_out = _evidence(found, likeness, limits)
     enough = question.only is not None or found_out.enough
     order = Order(question.rank, question.now, limits.floor, question.usage, question.weights, question.changed)
-    ranking = rank(snapshot.catalog, found, settings, order) if enough else nothing
+    ranking = rank(snapshot.catalog, found, settings, order, likeness) if enough else nothing
     if question.explain:
         form = make_form(settings)
         result.explain = {
@@ -201,14 +203,12 @@ def cutoffs(snapshot: Snapshot, question: Question, embedder: Embedder | None, s
     )
 
 
-def _evidence(
-    snapshot: Snapshot, question: Question, pages: PageSet | None, found: Mapping[str, streams.Found], limits: Cutoffs
-) -> Evidence:
+def _evidence(found: Mapping[str, streams.Found], likeness: Likeness, limits: Cutoffs) -> Evidence:
     """Whether what was found is enough for an answer."""
     vector = found.get("vector", streams.NOTHING).pages
     title = found.get("title", streams.NOTHING).pages
     named = bool(title) and title[0].score >= streams.NAMES_A_PAGE
-    coverage = snapshot.lexical.coverage(question.parsed, pages) if "lexical" in found else 0.0
+    coverage = likeness.best_coverage
     cosine = vector[0].score if vector else 0.0
     amount = evidence(cosine, coverage)
     enough = has_answer(amount, limits.answer_floor, names_a_page=named, covered=coverage >= ALL_WORDS)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memidx.engines.references import successors
 from memidx.ground import composite
 from memidx.ground.authority import Authority, Claims, authority, claims_of, greatest_ratio
+from memidx.ground.comparability import comparable, level
 from memidx.ground.fusion import Form, Share, decisive_share, fuse, fused_score
 from memidx.ground.gate import passes, relevance
 from memidx.ground.hits import STREAMS
@@ -18,8 +19,9 @@ from memidx.ground.listing import path_key
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from memidx.engines.likeness import Likeness
     from memidx.engines.streams import Found
-    from memidx.ground.settings import Settings
+    from memidx.ground.settings import AuthoritySettings, Settings
     from memidx.stores.catalog import Catalog, PageRow
 
 DAY_SECONDS = 86_400.0
@@ -67,6 +69,8 @@ class Candidate:
     relevance: float
     fused: float
     authority: Authority
+    comparable: float = 1.0  # to the best match: how far its authority counts
+    levelled: float = 1.0  # the factor on the match that takes back the rest
     components: Mapping[str, float] = field(default_factory=dict)
     inherited: int | None = None  # the superseded page whose match this one took over
 
@@ -95,7 +99,7 @@ def make_form(settings: Settings) -> Form:
     return Form(fusion.form, fusion.k, fusion.power, weights, decisive)
 
 
-def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order: Order) -> Ranking:
+def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order: Order, likeness: Likeness) -> Ranking:
     """Gate first, then fuse what is left, weigh it, and sort."""
     form = make_form(settings)
     relevant = _relevance(found)
@@ -111,6 +115,8 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
         candidate = Candidate(rows[page], shares, relevant[page], fused_score(shares, form), NEUTRAL)
         candidates.append(_weigh(candidate, settings, order, known))
     if order.by == "authority":
+        if form.form == "scored":
+            candidates = _bound(candidates, settings.authority, likeness)
         candidates = _supersede(catalog, candidates)
     dropped.sort(key=lambda d: (-d[1], path_key(d[0].path)))
     return Ranking(_sorted(candidates, order.changed), dropped, found)
@@ -157,6 +163,34 @@ def _weigh(candidate: Candidate, settings: Settings, order: Order, known: dict[C
         weights = composite.rescale(settings.ranking.composite, order.weights)
         return replace(candidate, components=components, fused=composite.composite(components, weights))
     return candidate
+
+
+def _bound(candidates: list[Candidate], settings: AuthoritySettings, likeness: Likeness) -> list[Candidate]:
+    """Let authority count only as far as a page is comparable to the best match."""
+    if not candidates:
+        return candidates
+    best = min(candidates, key=lambda c: (-c.fused, _place(c)))
+    others = [c.page.id for c in candidates if c.authority.value != best.authority.value]
+    if not others:
+        return candidates
+    cosines = likeness.cosines(best.page.id, others)
+    bounded = []
+    for candidate in candidates:
+        page = candidate.page.id
+        if page not in cosines:
+            bounded.append(candidate)
+            continue
+        share = comparable(
+            likeness.coverage(page),
+            cosines[page],
+            coverage_power=settings.coverage_power,
+            likeness_power=settings.likeness_power,
+            same_topic=settings.same_topic,
+        )
+        factor = level(best.authority.value, candidate.authority.value, share)
+        fused = candidate.fused * factor
+        bounded.append(replace(candidate, fused=fused, comparable=share, levelled=factor))
+    return bounded
 
 
 def _supersede(catalog: Catalog, candidates: list[Candidate]) -> list[Candidate]:
@@ -229,6 +263,8 @@ def explain(candidate: Candidate, form: Form) -> dict[str, Any]:
         "shares": {name: share.share for name, share in sorted(candidate.shares.items())},
         "sum": sum(candidate.shares[name].share for name in sorted(candidate.shares)),
         "power": form.power if form.form == "scored" else 1.0,
+        "comparable": candidate.comparable,
+        "levelled": candidate.levelled,
         "fused": candidate.fused,
         "authority": candidate.authority.as_json(),
         "rank": candidate.rank,

@@ -79,16 +79,16 @@ class LexicalIndex:
             addresses = [address for _, address in self._hits(wanted, self.num_docs)]
             return frozenset(self._numbers(SECTION, addresses))
 
-    def coverage(self, query: ParsedQuery, pages: PageSet | None = None) -> float:
-        """The greatest share of the query's words, weighted by idf, that stand together in one section; in [0, 1]."""
+    def coverages(self, query: ParsedQuery, pages: PageSet | None, limit: int) -> list[SectionScore]:
+        """The sections that hold the greatest shares of the query's words, weighted by idf; scores in [0, 1]."""
         weights = self.idf(self.terms(query))
         total = sum(weights.values())
         if not total:
-            return 0.0
+            return []
         with guarded(self.folder):
             wanted = self._matcher.covering(weights, query, pages)
-            hits = self._hits(wanted, 1) if wanted is not None else []
-        return min(1.0, float(hits[0][0]) / total) if hits else 0.0
+            found = self._top(wanted, limit) if wanted is not None else []
+        return [hit._replace(score=min(1.0, hit.score / total)) for hit in found]
 
     def pages_with(self, phrase: str) -> frozenset[int]:
         """The pages on which a word or phrase occurs, in any section."""
