@@ -8,6 +8,14 @@ EXACT_OWN, EXACT_SHARED = 1.0, 0.6
 PREFIX_OWN, PREFIX_SHARED = 0.5, 0.2
 
 
+def is_identifier(folded: str) -> bool:
+    """Whether a folded name is a reference such as `adr 016` or `2026 03 31`: several parts, and a number among them.
+
+    A page whose name starts with it is that page, whatever the name says after it.
+    """
+    return " " in folded and any(char.isdigit() for char in folded)
+
+
 def name_score(query: str, name: str, source: str) -> float:
     """In (0, 1]: 1 for an exact own name; a prefix scores by the share of the name that it covers.
 
@@ -18,5 +26,7 @@ def name_score(query: str, name: str, source: str) -> float:
     if name == query:
         return EXACT_OWN if own else EXACT_SHARED
     whole_words = name[len(query)] == " "
+    if own and whole_words and is_identifier(query):
+        return EXACT_OWN
     best = PREFIX_OWN if own else PREFIX_SHARED
     return best * (0.5 + 0.5 * len(query) / len(name)) * (1.0 if whole_words else 0.5)

@@ -45,6 +45,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 # A value of -1 stands for the calibration that comes with the model.
 CALIBRATED = frozenset({"ranking.min_similarity", "ranking.answer_floor"})
+YAML_NUMBERS = {".nan": "nan", ".inf": "inf", "+.inf": "inf", "-.inf": "-inf"}
 SENTINEL = 0.5  # the relevance of a page that words found: a floor at or above it would drop those too
 POSITIVE = frozenset(
     {
@@ -215,7 +216,7 @@ def _scalar(text: str, hint: type, dotted: str, where: str) -> Any:
             raise ConfigError(f"{where}: {dotted} cannot be '{text}'", hint=f"one of {', '.join(allowed)}")
         return text
     try:
-        number = int(text) if hint is int else float(text)
+        number = int(text) if hint is int else float(YAML_NUMBERS.get(text.lower(), text))
     except ValueError as error:
         kind = "a whole number" if hint is int else "a number"
         raise ConfigError(f"{where}: {dotted} must be {kind}, not '{text}'") from error
