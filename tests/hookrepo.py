@@ -7,11 +7,15 @@ import os
 import stat
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clirun import CHECKOUT, WORDS_ONLY, Done, memidx
-from repo import Repo, run_git
+from repo import run_git
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from repo import Repo
 
 PROGRAM = """\
 #!/bin/sh
@@ -55,7 +59,7 @@ class Hooked:
             if name.split("/")[0] == ".git" or path.is_dir():
                 continue
             found = path.lstat()
-            data = os.readlink(path).encode() if stat.S_ISLNK(found.st_mode) else path.read_bytes()
+            data = str(path.readlink()).encode() if stat.S_ISLNK(found.st_mode) else path.read_bytes()
             files[name] = (found.st_mode, hashlib.sha256(data).hexdigest(), found.st_mtime_ns)
         return Tree(files)
 

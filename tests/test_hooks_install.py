@@ -32,7 +32,7 @@ def folder_bytes(folder):
     """Names, modes and bytes (of links: the target) of a hooks folder."""
     found = {}
     for path in sorted(folder.iterdir()):
-        data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+        data = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
         found[path.name] = (path.lstat().st_mode, data)
     return found
 
@@ -44,7 +44,10 @@ def put(folder, name, data=THEIRS, mode=0o755):
 
 
 def test_the_scripts_are_one_text_under_five_names_and_can_be_run():
-    texts = {name: (HOOKS / name).read_text().replace(name, "NAME", 1).replace(f"name={name}\n", "name=NAME\n") for name in NAMES}
+    texts = {
+        name: (HOOKS / name).read_text().replace(name, "NAME", 1).replace(f"name={name}\n", "name=NAME\n")
+        for name in NAMES
+    }
     assert sorted(path.name for path in HOOKS.iterdir()) == sorted(NAMES)
     assert len(set(texts.values())) == 1
     assert all(os.access(HOOKS / name, os.X_OK) for name in NAMES)
@@ -75,7 +78,7 @@ def test_install_and_uninstall_leave_the_folder_as_it_was_and_twice_is_as_once(v
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o700, 0o644], ids=oct)
-def test_G5_hooks_that_are_there_come_back_byte_for_byte(vault, mode):
+def test_g5_hooks_that_are_there_come_back_byte_for_byte(vault, mode):
     hooks = vault.git_dir / "hooks"
     for name in NAMES:
         put(hooks, name, b"#!/bin/bash\r\n\xff\x00 " + name.encode(), mode)
@@ -87,7 +90,7 @@ def test_G5_hooks_that_are_there_come_back_byte_for_byte(vault, mode):
     assert folder_bytes(hooks) == before
 
 
-def test_G5_a_hook_that_is_a_link_is_kept_as_a_link_and_runs(vault, tmp_path):
+def test_g5_a_hook_that_is_a_link_is_kept_as_a_link_and_runs(vault, tmp_path):
     hooks = vault.git_dir / "hooks"
     put(tmp_path / "tools", "their-hook")
     (hooks / "pre-commit").symlink_to(tmp_path / "tools" / "their-hook")
@@ -101,7 +104,7 @@ def test_G5_a_hook_that_is_a_link_is_kept_as_a_link_and_runs(vault, tmp_path):
 
 
 @pytest.mark.parametrize("code", [0, 1, 3])
-def test_G5_the_hook_that_was_there_gets_arguments_and_input_and_its_exit_code_counts(vault, tmp_path, code):
+def test_g5_the_hook_that_was_there_gets_arguments_and_input_and_its_exit_code_counts(vault, tmp_path, code):
     hooks = vault.git_dir / "hooks"
     for name in ("pre-commit", "post-rewrite", "post-checkout"):
         put(hooks, name)
@@ -109,13 +112,15 @@ def test_G5_the_hook_that_was_there_gets_arguments_and_input_and_its_exit_code_c
     env, _ = program(tmp_path / "p")
     env |= {"OUT": str(tmp_path / "out"), "CODE": str(code)}
     for name, args in (("pre-commit", []), ("post-rewrite", ["amend"]), ("post-checkout", ["a b", "", "1"])):
-        done = run_git(vault.root, "-c", f"alias.h=!.git/hooks/{name}", "h", *args, env=env, stdin=b"in\nput", check=False)
+        done = run_git(
+            vault.root, "-c", f"alias.h=!.git/hooks/{name}", "h", *args, env=env, stdin=b"in\nput", check=False
+        )
         assert done.returncode == code, name
     # The arguments arrive unsplit, and the input whole.
     assert (tmp_path / "out").read_text() == "theirs:  in\nput\ntheirs: amend in\nput\ntheirs: a b  1 in\nput\n"
 
 
-def test_G5_a_hook_that_git_would_not_run_is_not_run(vault, tmp_path):
+def test_g5_a_hook_that_git_would_not_run_is_not_run(vault, tmp_path):
     put(vault.git_dir / "hooks", "pre-commit", mode=0o644)
     memidx("hooks", "install", cwd=vault.root)
     run_git(vault.root, "commit", "-q", "--allow-empty", "-m", "x", env={"OUT": str(tmp_path / "out")})
@@ -156,7 +161,7 @@ def setting(repo, scope):
     return run_git(repo.root, "config", f"--{scope}", "--get", "core.hooksPath", check=False).stdout
 
 
-def test_G4_a_local_hookspath_outside_the_work_tree_is_respected(vault, tmp_path, home):
+def test_g4_a_local_hookspath_outside_the_work_tree_is_respected(vault, tmp_path, home):
     vault.git("config", "core.hooksPath", "~/my hooks")
     memidx("hooks", "install", cwd=vault.root)
     assert (home / "my hooks" / "pre-commit").is_file()
@@ -172,7 +177,7 @@ def test_G4_a_local_hookspath_outside_the_work_tree_is_respected(vault, tmp_path
 
 
 @pytest.mark.parametrize("value", ["/absolute", "~/hooks"])
-def test_G4_a_global_hookspath_is_refused_with_the_remedy_and_left(vault, home, value):
+def test_g4_a_global_hookspath_is_refused_with_the_remedy_and_left(vault, home, value):
     run_git(vault.root, "config", "--global", "core.hooksPath", value)
     done = memidx("hooks", "install", cwd=vault.root)
     assert done.code == 2
@@ -187,7 +192,7 @@ def test_G4_a_global_hookspath_is_refused_with_the_remedy_and_left(vault, home, 
     assert (vault.git_dir / "hooks" / "pre-commit").is_file()
 
 
-def test_G4_a_folder_of_the_work_tree_is_refused_and_the_tree_stays_clean(vault):
+def test_g4_a_folder_of_the_work_tree_is_refused_and_the_tree_stays_clean(vault):
     put(vault.root / ".githooks", "pre-commit")
     vault.git("config", "core.hooksPath", ".githooks")
     vault.commit()
@@ -197,7 +202,7 @@ def test_G4_a_folder_of_the_work_tree_is_refused_and_the_tree_stays_clean(vault)
 
 
 @pytest.mark.parametrize("path", [".husky", ".husky/_"])
-def test_G4_husky_is_recognised_with_the_line_to_add(vault, path):
+def test_g4_husky_is_recognised_with_the_line_to_add(vault, path):
     put(vault.root / path, "pre-commit")
     vault.git("config", "core.hooksPath", path)
     done = memidx("hooks", "install", cwd=vault.root)
@@ -207,14 +212,14 @@ def test_G4_husky_is_recognised_with_the_line_to_add(vault, path):
     assert "husky is in use here" in memidx("hooks", "status", cwd=vault.root).out
 
 
-def test_G4_hooks_switched_off_by_dev_null_are_told(vault):
+def test_g4_hooks_switched_off_by_dev_null_are_told(vault):
     vault.git("config", "core.hooksPath", "/dev/null")
     done = memidx("hooks", "install", cwd=vault.root)
     assert (done.code, "no hook runs" in done.err) == (2, True)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_G4_a_read_only_folder_is_refused_before_anything_is_touched(vault):
+def test_g4_a_read_only_folder_is_refused_before_anything_is_touched(vault):
     hooks = vault.git_dir / "hooks"
     hooks.chmod(0o555)
     try:
@@ -225,7 +230,7 @@ def test_G4_a_read_only_folder_is_refused_before_anything_is_touched(vault):
         hooks.chmod(0o755)
 
 
-def test_G4_status_says_when_git_would_not_run_them(vault, home, tmp_path):
+def test_g4_status_says_when_git_would_not_run_them(vault, home, tmp_path):
     memidx("hooks", "install", cwd=vault.root)
     env, _ = program(tmp_path / "p")
     assert memidx("hooks", "status", cwd=vault.root, env=env).code == 0
@@ -329,7 +334,9 @@ def test_a_config_that_cannot_be_read_blocks_nothing_and_is_told_in_one_line(rep
     repo.write({".memidx/config.yaml": "nonsense: 1\n"})
     repo.git("add", "-A")
     done = found.git("commit", "-q", "-m", "x")
-    assert done.err.splitlines()[0].startswith("memidx: pre-commit: .memidx/config.yaml:1:1: unknown setting 'nonsense'")
+    assert done.err.splitlines()[0].startswith(
+        "memidx: pre-commit: .memidx/config.yaml:1:1: unknown setting 'nonsense'"
+    )
     assert len(done.err.splitlines()) == 2  # one from each hook
     assert repo.git("log", "-1", "--format=%s") == "x"
 
