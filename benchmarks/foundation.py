@@ -162,7 +162,7 @@ def explain(vault: Path) -> None:
     """Where a full build and a cold query spend their time."""
     with tempfile.TemporaryDirectory(prefix="foundation-") as folder:
         copy = copy_of(vault, Path(folder))
-        print(f"\n{vault}: full build, by own time in the main thread")
+        print(f"\n{vault}: full build, by own time in the main thread", flush=True)
         subprocess.run([sys.executable, "-c", PROFILE, "build", "--quiet"], cwd=copy, env=environment(), check=True)
         print(f"\n{vault}: cold query, imports of at least 2 ms (own / with theirs)")
         command = [sys.executable, "-X", "importtime", "-m", "memidx", "query", "-n", "3", QUESTION]
