@@ -79,6 +79,7 @@ def vault(repo):
         ("status", ["status", "--json", "--verify"]),
         ("show", ["show", "a.md:10", "--json"]),
         ("show", ["show", "bad.md", "--json"]),
+        ("check", ["check", "--json"]),
         ("doctor", ["doctor", "--json"]),
     ],
 )
@@ -101,6 +102,7 @@ def test_what_is_in_the_contract_is_printed(vault):
         "build": [["build", "--json", "--full"]],
         "status": [["status", "--json", "--verify"]],
         "show": [["show", "a.md", "--json"], ["show", "bad.md", "--json"]],
+        "check": [["check", "--json"]],
         "doctor": [["doctor", "--json"]],
     }
     assert set(printed) == set(CONTRACT)
