@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memidx.ground.accesses import Accessed
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ACCESS = "access"
 EPOCH_DAY = date(1970, 1, 1)
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - UTC, written as Z
+FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 # Git's markers are seven characters by default and longer where an attribute says so. No JSON object starts like that.
 _MARKER = re.compile(r"(<{7,}|\|{7,}|={7,}|>{7,})( .*)?")
 _DECODER = json.JSONDecoder()
@@ -142,8 +144,9 @@ def day_text(day: int) -> str:
 
 
 def moment_text(at: float) -> str:
-    """Seconds since the epoch as ISO 8601, UTC."""
-    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Seconds since the epoch as ISO 8601, UTC. What is beyond the calendar is its first or last second."""
+    seconds = min(max(int(at), FIRST_SECOND), LAST_SECOND)
+    return (EPOCH + timedelta(seconds=seconds)).isoformat() + "Z"
 
 
 def _objects(line: str) -> list[dict[str, Any]] | None:

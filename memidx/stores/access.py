@@ -83,7 +83,11 @@ class AccessLog:
     def _append(self, data: bytes) -> int | None:
         """One write. Returns how much log there is; None when the file was taken away meanwhile."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        handle = os.open(self._path, flags, 0o666)
+        try:
+            handle = os.open(self._path, flags, 0o666)
+        except FileNotFoundError:  # nothing has been built yet
+            self._state.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._path, flags, 0o666)
         try:
             os.write(handle, data)
             mine = os.fstat(handle)
@@ -107,33 +111,56 @@ class AccessLog:
                     return
                 old = self._path.with_name(f"access-{secrets.token_hex(8)}.old")
                 self._path.rename(old)
-                olds = [path for path, _ in self._old()]
-                seen = _bounded(self._read())
-                rows = {path: [s.blob, s.last, s.days] for path, s in seen.items()}
-                line = json.dumps({"sum": [path.name for path in olds], "rows": rows}, separators=(",", ":")) + "\n"
-                self._append(line.encode())
-                for path in olds:
+                # Only what was taken away: the new file goes on being written to.
+                olds = self._old()
+                rows = {path: [s.blob, s.last, s.days] for path, s in _bounded(_add_up(_not_done(olds, []))).items()}
+                plain = {"sum": [path.name for path, _ in olds], "rows": rows}
+                self._append((json.dumps(plain, separators=(",", ":")) + "\n").encode())
+                for path, _ in olds:
                     path.unlink()
         except Timeout:
             return  # somebody else is at it
 
-    def _old(self) -> list[tuple[Path, bytes]]:
+    def _old(self) -> list[tuple[Path, list[dict[str, Any]]]]:
         """Files that were taken away to be added up, and are there still: a process was killed, or is at it."""
         found = []
         for path in sorted(self._state.glob("access-*.old")):
             with contextlib.suppress(OSError):
-                found.append((path, path.read_bytes()))
+                found.append((path, list(_lines(path.read_bytes()))))
         return found
 
     def _read(self) -> dict[str, Seen]:
-        olds = self._old()
+        """All there is. Looks again when the file was taken away between the two readings."""
+        olds: list[tuple[Path, list[dict[str, Any]]]] = []
+        lines: list[dict[str, Any]] = []
+        for _ in range(TRIES):
+            before = self._which()
+            olds = self._old()
+            try:
+                lines = list(_lines(self._path.read_bytes()))
+            except OSError:
+                lines = []
+            if self._which() == before:
+                break
+        return _add_up(_not_done(olds, lines))
+
+    def _which(self) -> int:
         try:
-            lines = list(_lines(self._path.read_bytes()))
+            return self._path.stat().st_ino
         except OSError:
-            lines = []
-        done = {name for plain in lines if isinstance(plain.get("sum"), list) for name in plain["sum"]}
-        parts = [_lines(data) for path, data in olds if path.name not in done]
-        return _add_up(plain for part in (*parts, lines) for plain in part)
+            return 0
+
+
+def _not_done(
+    olds: Sequence[tuple[Path, list[dict[str, Any]]]], lines: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The lines of all files, but for old files that a sum in one of them stands for."""
+    every = [*(line for _, part in olds for line in part), *lines]
+    done = {name for plain in every if isinstance(plain.get("sum"), list) for name in plain["sum"]}
+    for path, part in olds:
+        if path.name not in done:
+            yield from part
+    yield from lines
 
 
 def _lines(data: bytes) -> Iterator[dict[str, Any]]:
@@ -148,7 +175,8 @@ def _add_up(lines: Iterable[dict[str, Any]]) -> dict[str, Seen]:
     """Sums of sums and of single accesses; of these each minute of a page once."""
     seen: dict[str, Seen] = {}
     minutes: dict[str, set[int]] = {}
-    for plain in lines:
+    # Sums first: an access of the minute they end with may stand before them in the file.
+    for plain in sorted(lines, key=lambda plain: "rows" not in plain):
         with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
             if "rows" in plain:
                 for path, (blob, last, days) in plain["rows"].items():
