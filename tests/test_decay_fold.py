@@ -190,33 +190,41 @@ def test_times_are_read_with_their_zones_and_leap_days():
         line = f'{{"id": "1", "at": "{text}", "kind": "helpful", "path": "a", "blob": "X"}}'
         return parse_sidecar(line).events[0].at
 
-    assert at("2024-02-29T00:00:00Z") == at("2024-02-29T01:00:00+01:00") == at("2024-02-28T23:30:00-00:30") == 1709164800
+    assert (
+        at("2024-02-29T00:00:00Z") == at("2024-02-29T01:00:00+01:00") == at("2024-02-28T23:30:00-00:30") == 1709164800
+    )
     assert at("2024-02-29") == 1709164800
     assert at("2023-02-29") == at("not a time") == at("9999999-01-01") == 0
 
 
 def test_what_a_newer_version_wrote_takes_no_part_and_is_counted():
-    text = '{"kind": "applauded", "id": 5}\n{"kind": "helpful", "id": "1", "path": "a.md", "blob": "X", "mood": {}}\n{}\n'
+    text = (
+        '{"kind": "applauded", "id": 5}\n{"kind": "helpful", "id": "1", "path": "a.md", "blob": "X", "mood": {}}\n{}\n'
+    )
     found = parse_sidecar(text)
     assert (len(found.events), found.unknown, found.unreadable, found.incomplete) == (1, 2, (), ())
 
 
 def test_lines_that_a_merge_has_glued_together_are_both_read():
     one, two = map(event_line, said("helpful", "stale"))
-    assert parse_sidecar(one + two + "\n" + one + " " + two).events == parse_sidecar(f"{one}\n{two}\n{one}\n{two}").events
+    assert (
+        parse_sidecar(one + two + "\n" + one + " " + two).events == parse_sidecar(f"{one}\n{two}\n{one}\n{two}").events
+    )
 
 
 def test_what_is_no_event_is_named_by_line():
     bad = ["hello", "[1]", "3", '{"a": ', '{"a": 1} x', "[" * 100_000]
     found = parse_sidecar("\ufeff{}\r\n\n" + "\n".join(bad))
     assert found.unreadable == (3, 4, 5, 6, 7, 8)
-    short = parse_sidecar('{"kind": "stale", "id": "1", "path": "a.md"}\n{"kind": "access", "path": "a", "blob": "b", "clone": "c", "days": {"x": 1}}')
+    short = parse_sidecar(
+        '{"kind": "stale", "id": "1", "path": "a.md"}\n{"kind": "access", "path": "a", "blob": "b", "clone": "c", "days": {"x": 1}}'
+    )
     assert [i.line for i in short.incomplete] == [1, 2]
 
 
 def test_two_events_with_one_id_come_out_the_same_in_any_order():
     rows = [Event("1", kind, "a.md", "X", 1, 1) for kind in VERDICTS]
-    chance = random.Random(3)
+    chance = random.Random(3)  # noqa: S311 - a test's dice
     found = set()
     for _ in range(20):
         chance.shuffle(rows)

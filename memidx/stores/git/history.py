@@ -73,6 +73,8 @@ def _parse(tokens: Iterator[bytes], prefix: str, selector: Selector) -> Iterator
             at, changes = _seconds(stamp), []
             continue
         raw = token.lstrip(b"\n")
+        if not raw:  # an empty one stands before the files of a merge
+            continue
         path = text(next(tokens, b""))
         page = path.removeprefix(prefix)
         if raw.startswith(b":") and path.startswith(prefix) and selector(page) and not hidden(page):
