@@ -24,7 +24,9 @@ PAGES = {"a.md": "# Alpha\n\nfirst\n", "b.md": "# Beta\n\nsecond\n", "c.md": "# 
 _numbers = itertools.count(1)
 
 
-def event(repo: Repo, page: str, kind: str, *, seq: int | None = None, at: str = "2025-11-01T00:00:00Z", **more: object) -> str:
+def event(
+    repo: Repo, page: str, kind: str, *, seq: int | None = None, at: str = "2025-11-01T00:00:00Z", **more: object
+) -> str:
     """One line for the sidecar, about the page as it is on disk, after all that this branch has seen."""
     text = sidecar(repo)
     blob = repo.git("hash-object", page)

@@ -80,6 +80,9 @@ def vault(repo):
         ("show", ["show", "a.md:10", "--json"]),
         ("show", ["show", "bad.md", "--json"]),
         ("check", ["check", "--json"]),
+        ("feedback", ["feedback", "a.md", "helpful", "--json"]),
+        ("decay", ["decay", "--json"]),
+        ("sweep", ["sweep", "--json"]),
         ("doctor", ["doctor", "--json"]),
     ],
 )
@@ -96,13 +99,19 @@ def test_what_is_printed_is_in_the_contract(vault, name, args, built):
 
 def test_what_is_in_the_contract_is_printed(vault):
     memidx("build", cwd=vault.root, model=True)
-    vault.write({"c.md": "# New\n"})
+    old = "---\nupdated: 2001-01-01\n"
+    vault.write({"c.md": "# New\n", "old.md": f"{old}---\n", "pinned.md": f"{old}pinned: true\n---\n"})
+    vault.commit()
+    vault.write({"new.md": "# Newer\n"})
     printed = {
         "query": [["query", "lighthouse", "--json", "--explain"]],
         "build": [["build", "--json", "--full"]],
         "status": [["status", "--json", "--verify"]],
         "show": [["show", "a.md", "--json"], ["show", "bad.md", "--json"]],
         "check": [["check", "--json"]],
+        "feedback": [["feedback", "a.md", "helpful", "--json"]],
+        "decay": [["decay", "--json"]],
+        "sweep": [["sweep", "--json"]],
         "doctor": [["doctor", "--json"]],
     }
     assert set(printed) == set(CONTRACT)

@@ -81,13 +81,13 @@ def test_law_counters_ignore_order_and_repeats_and_are_bounded(rows, pages, chan
 @given(EVENTS, COUNTERS, st.integers(0, 40))
 @FAST
 def test_law_lines_survive_writing_reading_markers_and_mending(events, rows, where):
-    days = [row._replace(days=tuple(dict((abs(d), n) for d, n in row.days).items())) for row in rows]
+    days = [row._replace(days=tuple({abs(d): n for d, n in row.days}.items())) for row in rows]
     lines = [*map(event_line, events), *(access_line(row, "id", 0) for row in days)]
     text = "".join(line + "\n" for line in lines)
     found = parse_sidecar(text)
     assert list(found.accessed) == days
     assert [e._replace(at=0) for e in found.events] == [e._replace(at=0) for e in events]
-    marked = lines[:where] + ["<<<<<<< HEAD", "======="] + lines[where:] + [">>>>>>> other"]
+    marked = [*lines[:where], "<<<<<<< HEAD", "=======", *lines[where:], ">>>>>>> other"]
     assert mend("\n".join(marked) + "\n") == text
     assert parse_sidecar("\n".join(marked))[:2] == found[:2]
 
@@ -106,8 +106,8 @@ def said(*kinds, path="a.md", blob="X"):
     return [Event(f"{n}", kind, path, blob, n + 1, 100) for n, kind in enumerate(kinds)]
 
 
-def salience(events, pages=(Page("a.md", "X"),)):
-    return judge(events, pages, DEFAULT)["a.md"].salience
+def salience(events):
+    return judge(events, [Page("a.md", "X")], DEFAULT)["a.md"].salience
 
 
 def test_steps_the_floor_and_the_clamp():

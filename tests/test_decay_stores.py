@@ -97,7 +97,9 @@ def test_two_processes_that_give_feedback_at_once_lose_nothing(repo):
     repo.write({"a.md": "# A\n", "b.md": "# B\n"})
     repo.commit()
     running = [
-        process("feedback", page, "helpful", "--by", f"{n}", cwd=repo.root) for n in range(4) for page in ("a.md", "b.md")
+        process("feedback", page, "helpful", "--by", f"{n}", cwd=repo.root)
+        for n in range(4)
+        for page in ("a.md", "b.md")
     ]
     for one in running:
         _, err = one.communicate(timeout=60)
