@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 
 COLUMNS = 80
 Style = Callable[..., str]
+Linked = Callable[[str, str], str]  # (what is shown, path) -> the same as a link
 
 
-def answer_lines(answer: Answer, style: Style, *, explain: bool = False) -> Iterator[str]:
+def answer_lines(answer: Answer, style: Style, *, explain: bool = False, linked: Linked | None = None) -> Iterator[str]:
     """Every hit, with a blank line between two; with ``explain`` all the numbers that took part."""
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             yield ""
-        yield from hit_lines(number, hit, style, explain=explain)
+        yield from hit_lines(number, hit, style, explain=explain, linked=linked)
     if explain and answer.hits:
         yield ""
         yield from (f"{name}: {value}" for name, value in flat({"snapshot": answer.snapshot, **answer.explain}))
 
 
-def hit_lines(number: int, hit: Hit, style: Style, *, explain: bool) -> Iterator[str]:
+def hit_lines(number: int, hit: Hit, style: Style, *, explain: bool, linked: Linked | None = None) -> Iterator[str]:
     """One hit: number and title, kind and place, heading path, snippet."""
     head = f"{number}. "
     indent = " " * len(head)
@@ -33,7 +34,8 @@ def hit_lines(number: int, hit: Hit, style: Style, *, explain: bool) -> Iterator
     for at, piece in enumerate(wrapped(cells(_one_line(hit.title)), room)):
         yield (indent if at else head) + style(_text(piece), bold=True)
     place = f"{visible(hit.path)}:{hit.line}"
-    yield f"{indent}{style(place, fg='cyan')}  {visible(hit.kind)}"
+    shown = style(place, fg="cyan")
+    yield f"{indent}{linked(shown, hit.path) if linked else shown}  {visible(hit.kind)}"
     if hit.heading:
         for piece in wrapped(cells("§ " + " > ".join(map(_one_line, hit.heading))), room):
             yield indent + style(_text(piece), dim=True)

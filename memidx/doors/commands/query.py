@@ -11,17 +11,18 @@ import click
 
 from memidx.doors.answer_text import answer_lines
 from memidx.doors.command import Command, pass_door
+from memidx.doors.hyperlinks import knows_links, link
+from memidx.doors.line_format import line_options, print_lines, wants_lines
+from memidx.doors.page_filters import filter_options, filters_of, with_known_kinds
 from memidx.doors.ranking_options import ranking_of, ranking_options
 from memidx.doors.visible import visible
-from memidx.doors.when import parse_moment
 from memidx.ground.errors import UsageError
-from memidx.ground.filters import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from memidx.doors.door import Door
-    from memidx.ground.hits import Answer
+    from memidx.ground.hits import Answer, Hit
     from memidx.vault import Refresh
 
 FOUND, NOTHING = 0, 1
@@ -75,12 +76,7 @@ class QueryCommand(Command):
 )
 @click.argument("text", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many hits (default: query.limit, 10).")
-@click.option("--kind", "kinds", multiple=True, help="Only pages of this kind; several, or a,b: any of them.")
-@click.option("--tag", "tags", multiple=True, help="Only pages with this tag; several: all of them.")
-@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only pages whose path matches, as in .gitignore.")
-@click.option("--since", metavar="WHEN", help="Only pages changed then or later: 2024-03-31, or 30d, 2w, 6m, 1y ago.")
-@click.option("--until", metavar="WHEN", help="Only pages changed then or before; a date includes its whole day (UTC).")
-@click.option("--where", "where", multiple=True, metavar="KEY=VALUE", help="Only pages with this in the front-matter.")
+@filter_options
 @ranking_options
 @click.option("--rev", metavar="REV", help="Search the pages of a commit, a tag or a branch.")
 @click.option("--staged", is_flag=True, help="Search the pages as the next commit would have them.")
@@ -90,6 +86,7 @@ class QueryCommand(Command):
 @click.option("--no-track", is_flag=True, help="Do not count the pages of the answer as accessed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (docs/json.md).")
 @click.option("--jsonl", "as_lines", is_flag=True, help="Print one JSON object a hit, each on its line.")
+@line_options
 @click.option("--explain", is_flag=True, help="Show every number that took part.")
 @pass_door
 def command(door: Door, /, text: tuple[str, ...], **given: Any) -> int:
@@ -100,16 +97,17 @@ def command(door: Door, /, text: tuple[str, ...], **given: Any) -> int:
 
     Exit code: 0 something was found, 1 nothing, 2 an error.
     """
-    answer = _ask(door, " ".join(text), given)
-    _print(door, answer, given)
+    answer, root = _ask(door, " ".join(text), given)
+    _print(door, answer, given, root)
     return FOUND if answer.hits else NOTHING
 
 
-def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
+def _ask(door: Door, text: str, given: Mapping[str, Any]) -> tuple[Answer, Path]:
+    """The answer, and the folder that its paths are relative to."""
     now = time.time()
     asked: dict[str, Any] = {
         "limit": given["limit"],
-        "filters": _filters(given, now),
+        "filters": filters_of(given, now),
         **ranking_of(given),
         "explain": given["explain"],
         "now": now,
@@ -120,16 +118,13 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> Answer:
             raise UsageError("--index answers from that folder alone", hint="leave --rev, --staged and --…fresh out")
         from memidx.outside import query_exported
 
-        return query_exported(
-            door.cwd / Path(given["index"]), text, environ=door.environ, options=door.options, **asked
-        )
+        folder = door.cwd / Path(given["index"])
+        return query_exported(folder, text, environ=door.environ, options=door.options, **asked), door.cwd
     source = door.source(given["rev"], staged=given["staged"])
     vault = door.vault(eager=source.kind == "worktree")
-    if asked["filters"].kinds:
-        from memidx.outside import known_kinds
-
-        asked["filters"] = asked["filters"]._replace(kinds=known_kinds(asked["filters"].kinds, vault.settings))
-    return vault.query(text, refresh=refresh, source=source, notify=door.say.note, track=not given["no_track"], **asked)
+    asked["filters"] = with_known_kinds(asked["filters"], vault.settings)
+    notify, track = door.say.note, not given["no_track"]
+    return vault.query(text, refresh=refresh, source=source, notify=notify, track=track, **asked), vault.root
 
 
 def _refresh(given: Mapping[str, Any]) -> Refresh:
@@ -140,33 +135,19 @@ def _refresh(given: Mapping[str, Any]) -> Refresh:
     return "never" if given["no_refresh"] else "auto"
 
 
-def _filters(given: Mapping[str, Any], now: float) -> Filters:
-    where = []
-    for condition in given["where"]:
-        key, equals, value = condition.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"--where {condition}: not a condition", hint="write it as key=value")
-        where.append((key.strip(), value.strip()))
-    since, until = given["since"], given["until"]
-    return Filters(
-        kinds=tuple(kind.strip() for kinds in given["kinds"] for kind in kinds.split(",") if kind.strip()),
-        tags=tuple(tag.removeprefix("#") for tag in given["tags"]),
-        paths=tuple(given["paths"]),
-        since=None if since is None else parse_moment(since, "--since", now),
-        until=None if until is None else parse_moment(until, "--until", now, end_of_day=True),
-        where=tuple(where),
-    )
-
-
-def _print(door: Door, answer: Answer, given: Mapping[str, Any]) -> None:
+def _print(door: Door, answer: Answer, given: Mapping[str, Any], root: Path) -> None:
     explain = given["explain"]
     if given["as_json"]:
         door.say.json(answer.as_json(explain=explain))
     elif given["as_lines"]:
         for hit in answer.hits:
             door.say.json(hit.as_json(explain=explain), line=True)
+    elif wants_lines(given):
+        print_lines(door, given, root, (hit_fields(number, hit) for number, hit in enumerate(answer.hits, 1)))
     else:
-        for line in answer_lines(answer, door.say.style, explain=explain):
+        places = door.say.to_terminal and door.say.color != "never" and knows_links(door.environ)
+        linked = (lambda shown, path: link(shown, root / path)) if places else None
+        for line in answer_lines(answer, door.say.style, explain=explain, linked=linked):
             door.say.out(line)
     if answer.fresh == "stale":
         door.say.note("stale: this answer is from an older build")
@@ -176,3 +157,21 @@ def _print(door: Door, answer: Answer, given: Mapping[str, Any]) -> None:
         door.say.note(visible(notice))
     if not answer.hits:
         door.say.note("nothing found")
+
+
+def hit_fields(number: int, hit: Hit) -> dict[str, Any]:
+    """What --format can name."""
+    return {
+        "number": number,
+        "path": hit.path,
+        "title": hit.title,
+        "kind": hit.kind,
+        "tags": hit.tags,
+        "line": hit.line,
+        "end_line": hit.end_line,
+        "heading": " > ".join(hit.heading),
+        "snippet": hit.snippet,
+        "rank": hit.rank,
+        "fused": hit.fused,
+        "authority": hit.authority,
+    }
