@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "query": "Search the pages.",
+        "context": "Pack the best sections for a question into a budget of tokens.",
         "show": "Print a page, or the section at a line.",
+        "cite": "Show the text of a citation as it was, and whether it has changed.",
+        "recent": "List pages by when they changed, and what changed.",
+        "related": "List the pages that have to do with one, and why.",
+        "links": "List the links on a page and those that lead to it.",
+        "brief": "Rules, decisions, what is new and what needs somebody, on one screen.",
+        "new": "Make a page from a template.",
         "build": "Bring the index up to date with the pages.",
         "status": "Say whether the index is up to date, and what is in it.",
         "check": "Look for what is wrong in the pages and between them.",
