@@ -14,7 +14,7 @@ import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import memidx
 from memidx.engines import query as engine
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a question: pages in their order, none when the gate kept them back, and the most relevant's relevance."""
+    """What came of a question: pages in their order, none when the gate kept them back, and their greatest relevance."""
 
     question: Question
     ranked: tuple[str, ...]
@@ -84,7 +84,7 @@ def behind(outcomes: Sequence[Outcome], answer_floor: float, relevance_floor: fl
     return kept
 
 
-def with_ranking(settings: Settings, **changes: float) -> Settings:
+def with_ranking(settings: Settings, **changes: Any) -> Settings:
     return replace(settings, ranking=replace(settings.ranking, **changes))
 
 
