@@ -10,7 +10,8 @@ import pytest
 import yaml
 from clirun import CHECKOUT, memidx
 
-from memidx.doors.commands import query as door
+from memidx.doors.commands.query import command
+from memidx.doors.page_filters import filters_of
 from memidx.stores.catalog import Catalog
 from memidx.vault import open_vault
 
@@ -51,9 +52,9 @@ def opened(vault):
 
 def ask(opened, args, query):
     """What `memidx query ARGS QUERY` asks, by the command's own parser and without a process for each."""
-    given = door.command.make_context("query", [*args, query]).params
+    given = command.make_context("query", [*args, query]).params
     text = " ".join(given["text"])
-    return opened.query(text, limit=given["limit"], filters=door._filters(given, 0.0), now=NOW)
+    return opened.query(text, limit=given["limit"], filters=filters_of(given, NOW), now=NOW)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["query"] for case in QUERIES])
