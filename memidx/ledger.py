@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memidx.ground.errors import GitError
-from memidx.ground.history import bulk_size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,8 +42,7 @@ class Dates:
         self._rev = source.value or "HEAD" if source.kind == "rev" else "HEAD"
         self._now = now
         self._walk = walk
-        settings = vault.settings.decay
-        self._bulk = bulk_size(pages, settings.bulk_share, settings.bulk_least)
+        self._pages = pages
         self.notices: list[str] = []
 
     def __call__(self, path: str, blob: str) -> int | None:
@@ -53,6 +51,13 @@ class Dates:
         if history is None:
             return None
         return history.changed_at(path, self._bulk) if history.is_committed(path, blob) else int(self._now)
+
+    @cached_property
+    def _bulk(self) -> float:
+        from memidx.ground.history import bulk_size
+
+        settings = self._vault.settings.decay
+        return bulk_size(self._pages, settings.bulk_share, settings.bulk_least)
 
     @cached_property
     def history(self) -> History | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ACCESS = "access"
 EPOCH_DAY = date(1970, 1, 1)
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - UTC, written as Z
+SECOND = timedelta(seconds=1)
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 # Git's markers are seven characters by default and longer where an attribute says so. No JSON object starts like that.
 _MARKER = re.compile(r"(<{7,}|\|{7,}|={7,}|>{7,})( .*)?")
@@ -213,8 +214,10 @@ def _days(plain: Any) -> Iterator[tuple[int, int]]:
 def _moment(value: Any) -> int:
     """Seconds since the epoch; 0 for what is no moment: order does not rest on it."""
     try:
+        if isinstance(value, str) and len(value) == len("2024-02-29T00:00:00Z") and value[-1] == "Z":  # as written here
+            return (datetime.fromisoformat(value[:-1]) - EPOCH) // SECOND
         return parse_date(value) if isinstance(value, str) else 0
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, TypeError):  # TypeError: a zone where none is expected
         return 0
 
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from memidx.ground.accesses import DAY_SECONDS, MOST_A_DAY, Accessed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from memidx.ground.accesses import Accessed
 
 LOG = "access.jsonl"
 CLONE = "clone-id"
@@ -26,7 +25,8 @@ LOCK = "access.lock"
 FULL_BYTES = 512 * 1024  # a log longer than this, its sums apart, is added up
 MOST_DAYS = 50_000  # daily counters kept; the oldest days go first
 HERE = "here"  # this clone, while it has no name because nothing was shared
-MINUTE = 60
+MINUTE, DAY = 60, 86_400
+MINUTES_A_DAY = 1440
 TRIES = 3
 
 
@@ -58,6 +58,8 @@ class AccessLog:
 
     def read(self) -> list[Accessed]:
         """The counters of every page. Lines that cannot be read are passed over; [] when there is no file."""
+        from memidx.ground.accesses import Accessed  # counting, on a query's way, does without it
+
         seen = self._read()
         name = self.clone() or HERE
         return [Accessed(path, s.blob, name, tuple(sorted(s.days.items())), s.last) for path, s in sorted(seen.items())]
@@ -73,6 +75,8 @@ class AccessLog:
         """The name of this clone; made up now when it has none. Raises OSError."""
         if (known := self.clone()) is not None:
             return known
+        import secrets  # 3 ms, and only sharing pays it
+
         self._state.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError), (self._state / CLONE).open("x", encoding="ascii") as file:
             file.write(secrets.token_hex(8) + "\n")
@@ -100,7 +104,9 @@ class AccessLog:
         return mine.st_size if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino) else None
 
     def _compact(self) -> None:
-        from filelock import FileLock, Timeout  # 10 ms, once in thousands of queries
+        import secrets  # with filelock 10 ms, once in thousands of queries
+
+        from filelock import FileLock, Timeout
 
         try:
             with FileLock(str(self._state / LOCK), timeout=0):
@@ -193,8 +199,8 @@ def _add_up(lines: Iterable[dict[str, Any]]) -> dict[str, Seen]:
                 known = seen.get(path, Seen("", 0, {}))
                 if at // MINUTE not in minutes.setdefault(path, set()):
                     minutes[path].add(at // MINUTE)
-                    day = at // DAY_SECONDS
-                    known.days[day] = min(known.days.get(day, 0) + 1, MOST_A_DAY)
+                    day = at // DAY
+                    known.days[day] = min(known.days.get(day, 0) + 1, MINUTES_A_DAY)
                 seen[path] = Seen(str(blob) if at >= known.last else known.blob, max(known.last, at), known.days)
     return seen
 
