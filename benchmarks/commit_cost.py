@@ -9,6 +9,7 @@ memidx must be on PATH, and PYTHONDONTWRITEBYTECODE should not be set.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -29,10 +30,13 @@ def git(root: Path, *args: str) -> str:
     return done.stdout
 
 
-def timed(root: Path, *args: str) -> float:
-    begun = time.perf_counter()
+def timed(root: Path, *args: str) -> tuple[float, float]:
+    """Milliseconds on the wall, and of processors: the second moves less when the computer is busy."""
+    begun, used = time.perf_counter(), os.times()
     git(root, *args)
-    return (time.perf_counter() - begun) * 1000
+    now = os.times()
+    cpu = now.children_user + now.children_system - used.children_user - used.children_system
+    return (time.perf_counter() - begun) * 1000, cpu * 1000
 
 
 def prepare(vault: Path, folder: Path) -> Path:
@@ -58,9 +62,10 @@ def change(root: Path, pages: list[str], turn: int, count: int) -> None:
     git(root, "add", "-A")
 
 
-def commits(root: Path, pages: list[str], count: int, runs: int) -> tuple[float, float]:
-    """Medians in milliseconds: without hooks, with hooks."""
-    without, with_ = [], []
+def commits(root: Path, pages: list[str], count: int, runs: int) -> list[tuple[float, float]]:
+    """Medians of wall and processor time: without hooks, with hooks."""
+    without: list[tuple[float, float]] = []
+    with_: list[tuple[float, float]] = []
     for turn in range(runs + 1):
         for hooks, times in ((False, without), (True, with_)):
             change(root, pages, 2 * turn + hooks, count)
@@ -69,11 +74,11 @@ def commits(root: Path, pages: list[str], count: int, runs: int) -> tuple[float,
                 subprocess.run(["memidx", "build", "--quiet"], cwd=root, check=True)
             if turn:  # the first turn warms the disk's cache
                 times.append(took)
-    return statistics.median(without), statistics.median(with_)
+    return [tuple(map(statistics.median, zip(*times, strict=True))) for times in (without, with_)]
 
 
-def rebase(root: Path, pages: list[str], count: int) -> tuple[float, float]:
-    """Milliseconds for a rebase of so many commits: without hooks, with hooks."""
+def rebase(root: Path, pages: list[str], count: int) -> list[tuple[float, float]]:
+    """Wall and processor time of a rebase of so many commits: without hooks, with hooks."""
     base = git(root, "rev-parse", "HEAD").strip()
     git(root, *OFF, "switch", "-q", "-c", "onto")
     (root / "onto.md").write_text("# Onto\n")
@@ -94,7 +99,7 @@ def rebase(root: Path, pages: list[str], count: int) -> tuple[float, float]:
             check=True,
             capture_output=True,
         )
-    return times[0], times[1]
+    return times
 
 
 def main() -> None:
@@ -103,22 +108,24 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--rebase", type=int, default=100)
     given = parser.parse_args()
-    print("| vault | what | without ms | with ms | added ms | ratio |\n|---|---|---|---|---|---|")
+    print("| vault | what | without, ms | with, ms | added, ms | ratio | processor time added, ms |")
+    print("|---|---|---|---|---|---|---|")
     for vault in given.vaults:
         with tempfile.TemporaryDirectory() as folder:
             root = prepare(vault, Path(folder))
-            pages = [name for name in git(root, "ls-files", "-z", "*.md").split("\0") if name]
-            rows = [
-                (f"commit of {n or 'no'} page{'s' * (n != 1)}", commits(root, pages, n, given.runs))
-                for n in (0, 1, 100)
-            ]
-            rows.append((f"rebase of {given.rebase} commits", rebase(root, pages, given.rebase)))
-            for what, (without, with_) in rows:
-                name = f"{vault.parent.name} ({len(pages)} pages)"
-                print(
-                    f"| {name} | {what} | {without:.0f} | {with_:.0f} | {with_ - without:.0f} | {with_ / without:.1f} |",
-                    flush=True,
-                )
+            checked = subprocess.run(["memidx", "check", "--json"], cwd=root, capture_output=True, check=False)
+            bad = {d["path"] for d in json.loads(checked.stdout)["diagnostics"] if d["severity"] == "error"}
+            pages = [name for name in git(root, "ls-files", "-z", "*.md").split("\0") if name and name not in bad]
+            name = f"{vault.parent.name} ({len(pages)} pages)"
+            for count in (0, 1, 100):
+                what = f"commit of {count or 'no'} page{'s' * (count != 1)}"
+                print(line(name, what, *commits(root, pages, count, given.runs)), flush=True)
+            print(line(name, f"rebase of {given.rebase} commits", *rebase(root, pages, given.rebase)), flush=True)
+
+
+def line(name: str, what: str, without: tuple[float, float], with_: tuple[float, float]) -> str:
+    added, cpu = with_[0] - without[0], with_[1] - without[1]
+    return f"| {name} | {what} | {without[0]:.0f} | {with_[0]:.0f} | {added:.0f} | {with_[0] / without[0]:.1f} | {cpu:.0f} |"
 
 
 if __name__ == "__main__":

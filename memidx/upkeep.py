@@ -5,17 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memidx.engines import mend
 from memidx.engines.check import Checked, Question, Sidecar, check, is_wanted
-from memidx.engines.initialise import SIDECAR
 from memidx.engines.snapshot import Snapshot
-from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
 from memidx.parsing.config import set_option
-from memidx.parsing.sidecar import mend as without_markers
 from memidx.stores.git import Git, PageChangedError, find_vault
 from memidx.stores.git.trees import VaultFiles, staged_paths, vault_prefixes
-from memidx.stores.sidecar import SidecarFile
+from memidx.stores.sidecar import SIDECAR, SidecarFile
 from memidx.vault import LISTING_TRIES, STATE, WORKTREE, Source, Vault, load_settings, open_vault
 
 if TYPE_CHECKING:
@@ -73,24 +70,31 @@ def _check(
     if is_wanted(settings, least, "flagged") or (said(SIDECAR) and is_wanted(settings, least, *SIDECAR_CODES)):
         sidecar = _sidecar(vault, listing, files)
     if said(SIDECAR) and is_wanted(settings, least, "sidecar-merge"):
-        others += mend.attributes_findings(files.read)
+        from memidx.engines.mend import attributes_findings
+
+        others += attributes_findings(files.read)
     question = Question(listing, now, said, least, sidecar, tuple(others))
     return check(question, vault.git, settings, files, lambda: _known(vault) if reported else None)
 
 
 def plan_mends(vault: Vault) -> list[Mend]:
     """What `memidx check --fix` would change on disk."""
-    return mend.plan(VaultFiles(vault.git, "worktree").read)
+    from memidx.engines.mend import plan
+
+    return plan(VaultFiles(vault.git, "worktree").read)
 
 
 def apply_mends(vault: Vault, mends: list[Mend]) -> None:
     """Do it. The sidecar is mended as it is by then, under its lock."""
+    from memidx.engines.mend import apply
+    from memidx.parsing.sidecar import mend
+
     for planned in mends:
         if planned.path == SIDECAR:
             sidecar = SidecarFile(vault.root, vault.snapshots.home, vault.settings.build.lock_seconds)
-            sidecar.rewrite(without_markers)
+            sidecar.rewrite(mend)
         else:
-            mend.apply(vault.root, planned)
+            apply(vault.root, planned)
 
 
 def _sidecar(vault: Vault, listing: Listing, files: VaultFiles) -> Sidecar:
@@ -148,6 +152,14 @@ def check_staged(vault: Vault, staged: Source, listing: Listing, now: float) -> 
     if not changed:
         return Checked(0, ())
     return check_pages(vault, staged, now=now, reported=changed.__contains__, least="error", listing=listing)
+
+
+def preload(vaults: Iterable[Vault]) -> None:
+    """Load the models, which builds of changed pages will need. Harmless in a thread beside other work."""
+    for vault in vaults:
+        with suppress(MemidxError):
+            if vault.embedder is not None:
+                vault.embedder.embed_query("memory")
 
 
 def nothing_staged(vault: Vault) -> bool:

@@ -13,7 +13,6 @@ import click
 
 from memidx.doors.command import Command, pass_door
 from memidx.doors.commands.status import counted
-from memidx.doors.findings_text import text_lines
 from memidx.doors.visible import visible
 from memidx.ground.errors import MemidxError
 
@@ -90,18 +89,21 @@ def _run(door: Door, name: str) -> int:
 
 
 def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
-    from memidx.upkeep import check_staged, leave_note, warm
+    from memidx.upkeep import check_staged, leave_note, preload, warm
     from memidx.vault import Source
 
     staged = Source("staged", door.environ.get("GIT_INDEX_FILE"))
+    # Git and the check leave a processor idle, and the model is most of what a small build waits for.
+    loading = threading.Thread(target=preload, args=(vaults,), name="model", daemon=True)
+    loading.start()
     running = [vault.git.start_worktree() for vault in vaults]
     listings = [vault.listing(staged) for vault in vaults]
     errors = 0
     for vault, listing in zip(vaults, listings, strict=True):
         found = check_staged(vault, staged, listing, time.time())
         prefix = vault.git.where.prefix
-        for line in text_lines(d._replace(path=prefix + d.path) for d in found.findings):
-            door.say.err(line)
+        for note in found.findings:
+            door.say.err(visible(str(note._replace(path=prefix + note.path))))
         errors += found.counts.get("error", 0)
     if errors:
         what = counted(errors, "error")
@@ -110,6 +112,7 @@ def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
     if any(rebasing(vault) for vault in vaults):
         return DONE  # the rebase's last hook builds
     with limited(budget):
+        loading.join()
         for vault, listing in zip(vaults, listings, strict=True):
             warm(vault, staged, budget=budget, listing=listing)
         leave_note(vaults, listings, [run.finish(v.selector) for run, v in zip(running, vaults, strict=True)])
