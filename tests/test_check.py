@@ -279,7 +279,7 @@ def test_github_annotations_are_escaped_and_relative_to_the_repository(repo):
     assert "title=memidx front-matter-yaml::" in done.out
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     st.text(max_size=40),
     st.text(min_size=1, max_size=40),

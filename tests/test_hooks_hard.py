@@ -33,10 +33,11 @@ def slow_memidx(vault, where):
     """A memidx that stops for a minute in ``where``, a statement that replaces a function by ``wait``."""
     folder = Path(vault.env["PATH"].split(":")[0])
     (folder / "slow.py").write_text(
-        "import pathlib, sys, time\n"
+        "import os, pathlib, sys, time\n"
         f"sys.path.insert(0, {str(CHECKOUT)!r})\n"
         "def wait(*_, **__):\n"
-        f"    pathlib.Path({str(folder / 'waiting')!r}).touch()\n"
+        f"    pathlib.Path({str(folder / 'new')!r}).write_text(str(os.getpid()))\n"
+        f"    os.replace({str(folder / 'new')!r}, {str(folder / 'waiting')!r})\n"
         "    time.sleep(60)\n"
         f"{where}\n"
         "from memidx.__main__ import main\n"
@@ -171,14 +172,14 @@ def test_sigkill_in_the_hook_lets_the_commit_go_on_and_the_next_query_builds(vau
     vault.env["MEMIDX_HOOKS_BUDGET_SECONDS"] = "50"
     waiting = slow_memidx(vault, IN_BUILD)
     git = started(vault, waiting)
-    found = subprocess.run(["pkill", "-KILL", "-g", str(git.pid), "-f", "slow.py"], check=False)
-    assert found.returncode == 0
+    os.kill(int(waiting.read_text()), signal.SIGKILL)
     waiting.unlink()
     deadline = time.monotonic() + 30  # post-commit waits as well
     while not waiting.exists() and git.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    subprocess.run(["pkill", "-KILL", "-g", str(git.pid), "-f", "slow.py"], check=False)
+    if waiting.exists():
+        os.kill(int(waiting.read_text()), signal.SIGKILL)
     git.communicate(timeout=20)
     assert git.returncode == 0
     assert vault.repo.git("log", "-1", "--format=%s") == "x"
