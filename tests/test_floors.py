@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "memidx"
 # Lower may not import higher. `vault` is the composition root: above the engines, below the doors.
 FLOORS = {"ground": 0, "parsing": 1, "stores": 2, "engines": 3, "vault": 4, "outside": 4, "ledger": 4, "upkeep": 4, "everyday": 4, "authoring": 4, "resident": 4, "doors": 5}
 HEAVY = {"git", "numpy", "tokenizers", "hnswlib", "tantivy", "pyromark", "yaml", "click", "pathspec", "filelock", "safetensors"}
-OUTSIDE = {"click": {"doors"}, "numpy": {"stores", "engines"}, "tantivy": {"stores"}, "hnswlib": {"stores"}}
+OUTSIDE = {"click": {"doors"}, "numpy": {"stores", "engines"}, "tantivy": {"stores"}, "hnswlib": {"stores"}, "mcp": {"doors"}, "pydantic": {"doors"}}
 
 
 def modules():

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "links": "List the links on a page and those that lead to it.",
         "brief": "Rules, decisions, what is new and what needs somebody, on one screen.",
         "new": "Make a page from a template.",
+        "mcp": "Serve the memory to an agent (Model Context Protocol, stdio).",
         "build": "Bring the index up to date with the pages.",
         "status": "Say whether the index is up to date, and what is in it.",
         "check": "Look for what is wrong in the pages and between them.",

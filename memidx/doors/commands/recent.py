@@ -81,7 +81,11 @@ def command(door: Door, /, **given: Any) -> int:
 def recent_lines(page: Recent) -> Iterator[str]:
     """``2024-03-31  path  title``, then what changed."""
     yield f"{date_of(page)}  {visible(page.path)}  {visible(page.title)}"
-    said = ["" if page.what == "unknown" else page.what, f"{page.commit[:10]} {visible(page.subject)}" if page.commit else "", sections(page)]
+    said = [
+        "" if page.what == "unknown" else page.what,
+        f"{page.commit[:10]} {visible(page.subject)}" if page.commit else "",
+        sections(page),
+    ]
     if any(said):
         yield "            " + "; ".join(part for part in said if part)
 
