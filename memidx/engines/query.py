@@ -155,6 +155,9 @@ def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, se
     result = Ranked(notices=list(question.parsed.hints))
     ranking = rank_pages(snapshot, question, embedder, settings, result)
     result.filtered = len(ranking.dropped)
+    for word in question.parsed.excluded:
+        if left_out := len(snapshot.lexical.pages_with(word)):
+            result.notices.append(f'-{word} left out {left_out} pages; write "-{word}" to look for it instead')
     chosen = ranking.candidates[: question.limit]
     if question.explain:
         chosen = [replace(c, page=dated(c.page, question.changed)) for c in chosen]

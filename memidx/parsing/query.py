@@ -1,7 +1,8 @@
 """The query syntax. Every text is a valid query: what is not an operator is words.
 
 "side by side"    must occur as a phrase; -"like this" must not occur
--word             must not occur; only at the start of a word, before a letter or digit
+-word             must not occur; only at the start of a word, before a letter or digit, and at least two of them:
+                  people paste command lines, and `-t` is a flag
 tag:x path:x kind:x    filters; the value may be quoted
 """
 
@@ -21,7 +22,7 @@ _ITEM: Final = re.compile(
     r"""
       (?P<minus>-?)(?P<field>tag|path|kind):(?:["“](?P<quoted>[^"“”]*)["”](?=\s|$)|(?P<value>\S+))
     | (?P<not>-?)["“](?P<phrase>[^"“”]*)["”](?=\W|$)
-    | -(?P<excluded>[^\W_]\S*)
+    | -(?P<excluded>[^\W_]\S+)
     | (?P<chunk>\S+)
     """,
     re.VERBOSE | re.IGNORECASE,

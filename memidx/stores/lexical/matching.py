@@ -8,6 +8,7 @@ excluded words must not, and the page filter is part of the query, so that no li
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from tantivy import Occur, Query, Schema, Searcher
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from memidx.stores.lexical.analyzer import Analyzer
 
 _WHOLE_WEIGHT: Final = 2.0
+MAX_JOINED: Final = 32  # words of a query whose neighbours are tried as one word
+MIN_JOINED: Final = 6  # shorter ones are other words by chance: `to do`, `in to`
 
 
 def idf(documents: int, frequency: int) -> float:
@@ -50,6 +53,7 @@ class Matcher:
         """The whole query; None if it cannot find anything."""
         wanted = [(Occur.Should, self._word(term)) for term in self._analyzer.query_terms(query)]
         wanted += [(Occur.Should, whole) for whole in self._wholes(query)]
+        wanted += [(Occur.Should, joined) for joined in self._joined(query)]
         if not wanted:
             return None
         clauses = [(Occur.Must, Query.boolean_query(wanted))]
@@ -107,6 +111,16 @@ class Matcher:
         telling = sum(any(not word.stop for word in self._analyzer.words(tokens.fold(chunk))) for chunk in query.terms)
         weight = _WHOLE_WEIGHT / max(1, telling) ** 2
         return [Query.boost_query(whole, weight) for chunk in query.terms for whole in self._whole(chunk)]
+
+    def _joined(self, query: ParsedQuery) -> Iterator[Query]:
+        """Neighbours of the query that the index knows as one word: `roll back` for `rollback`."""
+        words = [term for term in query.terms if term.isalpha()]
+        for first, second in pairwise(words[:MAX_JOINED]):
+            if len(first) + len(second) < MIN_JOINED:
+                continue
+            found = self._analyzer.text.analyze(tokens.prepare(first + second).words[0])
+            if len(found) == 1 and not tokens.is_short_run(found[0]) and self._searcher.doc_freq(BODY, found[0]):
+                yield Query.term_query(self.schema, BODY, found[0], index_option="freq")
 
     def _whole(self, chunk: str) -> Iterator[Query]:
         ready = tokens.prepare(chunk)
