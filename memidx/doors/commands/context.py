@@ -77,5 +77,6 @@ def command(door: Door, /, question: tuple[str, ...], **given: Any) -> int:
     if made.degraded:
         door.say.note(f"degraded: took no part: {', '.join(made.degraded)}")
     if not made.passages:
-        door.say.note("nothing found")
+        found = made.left_out or made.more_left_out
+        door.say.note("no section fits; give more --budget" if found else "nothing found")
     return FOUND if made.passages else NOTHING
