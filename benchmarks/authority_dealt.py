@@ -46,12 +46,17 @@ def main(folders: list[str]) -> None:
             settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form, power=power))
             plain = Relabelled(judged.snapshot.catalog, {})
             base = judged.measure(
-                {a.query.id: [c.page.path for c in judged.ranking(a, settings, plain, "relevance")[:10]] for a in judged.asked}
+                {
+                    a.query.id: [c.page.path for c in judged.ranking(a, settings, plain, "relevance")[:10]]
+                    for a in judged.asked
+                }
             )
             seeds = []
             for seed in range(SEEDS):
                 dealt = Relabelled(judged.snapshot.catalog, deal(pages, seed))
-                ranked = {a.query.id: [c.page.path for c in judged.ranking(a, settings, dealt)[:10]] for a in judged.asked}
+                ranked = {
+                    a.query.id: [c.page.path for c in judged.ranking(a, settings, dealt)[:10]] for a in judged.asked
+                }
                 seeds.append(judged.measure(ranked))
             lost = [1 - value / base for value in seeds]
             print(

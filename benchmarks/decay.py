@@ -155,7 +155,7 @@ def touch_of(trace: Trace, at: int, bulk: float):
 
 
 def cost(folder: Path, vault: Path) -> None:
-    chance = random.Random(1)  # noqa: S311 - dice
+    chance = random.Random(1)
     pages = [Page(f"{n}.md", f"{n:040x}") for n in range(2000)]
     events = []
     for n in range(100_000):

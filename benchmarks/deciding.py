@@ -71,7 +71,9 @@ def main(root: Path) -> None:
         count = make(root, Path(name))
         judged = Judged(Path(name))
         print(f"{count} topics from {root}, one deciding page and {NOTES} louder notes each\n")
-        print("| form | hit@1 by relevance | hit@1 with authority | mean rank | the best note's match / the deciding page's, median and 95 % |")
+        print(
+            "| form | hit@1 by relevance | hit@1 with authority | mean rank | the best note's match / the deciding page's, median and 95 % |"
+        )
         print("|---|---|---|---|---|")
         for form, power in FORMS:
             settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form, power=power))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import memidx
 from memidx.engines import query as engine
 from memidx.engines.likeness import Likeness
 from memidx.engines.ranking import Order, rank
-from memidx.engines.streams import Found
 from memidx.ground.metrics import MEASURES
 from memidx.parsing.judgements import JudgedQuery, Qrels, parse_qrels, parse_queries
-from memidx.stores.catalog import PageRow
+
+if TYPE_CHECKING:
+    from memidx.engines.streams import Found
+    from memidx.stores.catalog import PageRow
 
 
 class Asked(NamedTuple):

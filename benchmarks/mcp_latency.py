@@ -36,7 +36,7 @@ def questions(vault: Path, file: Path | None, count: int) -> list[str]:
             capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
         ).stdout  # fmt: skip
         found = [line for line in out.decode().splitlines() if line.strip()]
-    random.Random(7).shuffle(found)  # noqa: S311 - a sample
+    random.Random(7).shuffle(found)
     return found[:count]
 
 

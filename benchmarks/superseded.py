@@ -34,7 +34,9 @@ def main(root: str) -> None:
                 right += ordered
                 if not ordered:
                     print(f"wrong: {text!r}: {pages[old].path} before {pages[new].path}")
-    print(f"{len(claimed)} pages say superseded_by, {len(pairs)} pairs resolve, {asked} questions, both found in {both}, newer first in {right}")
+    print(
+        f"{len(claimed)} pages say superseded_by, {len(pairs)} pairs resolve, {asked} questions, both found in {both}, newer first in {right}"
+    )
     for finding in supersession_findings(catalog):
         print(finding)
 

@@ -187,7 +187,7 @@ def warm(
         work = Work(len(inputs.listing.entries), touched, update=mode == "update")
         if expected_seconds(work) > budget:
             return False
-    vault._settled(inputs, source)  # noqa: SLF001 - one composition root in two files
+    vault.build_inputs(inputs, source)
     return True
 
 

@@ -1,5 +1,7 @@
-"""The composition root: opens a vault, makes the stores and hands them to the engines. The CLI, the hooks, the tests
-and the Python API all come through here."""
+"""The composition root: opens a vault, makes the stores and hands them to the engines.
+
+The CLI, the hooks, the tests and the Python API all come through here.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +81,9 @@ class Vault:
             embedder = open_embedder(self.settings.vector.model)
             if embedder is not None:
                 _ = embedder.identity  # some models only know it once they are loaded
-            return embedder, None
         except ModelError as error:
             return None, error
+        return embedder, None
 
     @property
     def embedder(self) -> Embedder | None:
@@ -120,9 +122,9 @@ class Vault:
         now: float | None = None,
     ) -> BuildReport:
         """Make the snapshot of a tree and publish it; nothing to do when it is there."""
-        return self._settled(self.inputs(self.listing(source)), source, full=full, progress=progress, now=now)
+        return self.build_inputs(self.inputs(self.listing(source)), source, full=full, progress=progress, now=now)
 
-    def _settled(self, inputs: Inputs, source: Source, **options: Any) -> BuildReport:
+    def build_inputs(self, inputs: Inputs, source: Source, **options: Any) -> BuildReport:
         """Build; when somebody saves a page meanwhile, take the listing again and start over."""
         for _ in range(LISTING_TRIES):
             try:
@@ -231,17 +233,8 @@ class Vault:
         """The snapshot to answer from, whether it is fresh, and what a person should know about that."""
         inputs = self.inputs(self.listing(source))
         notes = tuple(str(note) for note in inputs.listing.notes if note.severity != "info")
-        if self.snapshots.has(inputs.key):
-            try:
-                snapshot = Snapshot(self.snapshots.folder(inputs.key))
-            except BrokenSnapshotError:
-                if refresh == "never":
-                    raise
-                self.snapshots.discard(inputs.key)
-            else:
-                if source.kind == "worktree":
-                    self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
-                return snapshot, "fresh", notes
+        if (snapshot := self._current(inputs, source, refresh)) is not None:
+            return snapshot, "fresh", notes
         base = self.base_key()
         if refresh == "required":
             raise StaleError("the index is behind the pages", hint="run `memidx build`, or leave --require-fresh out")
@@ -258,8 +251,23 @@ class Vault:
             return old, "stale", (*notes, words)
         if old is None and notify:
             notify(f"building the index of {len(inputs.listing.entries)} pages for the first time")
-        report = self._settled(inputs, source)
+        report = self.build_inputs(inputs, source)
         return Snapshot(self.snapshots.folder(report.key)), "refreshed", notes
+
+    def _current(self, inputs: Inputs, source: Source, refresh: Refresh) -> Snapshot | None:
+        """The snapshot of exactly these inputs, if it is there. A damaged one is dropped if it may be rebuilt."""
+        if not self.snapshots.has(inputs.key):
+            return None
+        try:
+            snapshot = Snapshot(self.snapshots.folder(inputs.key))
+        except BrokenSnapshotError:
+            if refresh == "never":
+                raise
+            self.snapshots.discard(inputs.key)
+            return None
+        if source.kind == "worktree":
+            self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
+        return snapshot
 
     def _open_or_none(self, key: str | None) -> Snapshot | None:
         if key is None:

@@ -68,10 +68,12 @@ def test_what_changes_a_snapshot_changes_the_build_digest_and_nothing_else_does(
 @given(st.text(max_size=200))
 @settings(deadline=None, max_examples=200)
 def test_any_text_is_read_or_refused_by_a_config_error(text):
+    refused = ""
     try:
         parse_config(text, "c.yaml")
     except ConfigError as error:
-        assert str(error).startswith("c.yaml")
+        refused = str(error)
+    assert not refused or refused.startswith("c.yaml")
 
 
 def test_no_python_object_is_ever_built():

@@ -224,7 +224,7 @@ def test_what_is_no_event_is_named_by_line():
 
 def test_two_events_with_one_id_come_out_the_same_in_any_order():
     rows = [Event("1", kind, "a.md", "X", 1, 1) for kind in VERDICTS]
-    chance = random.Random(3)  # noqa: S311 - a test's dice
+    chance = random.Random(3)
     found = set()
     for _ in range(20):
         chance.shuffle(rows)

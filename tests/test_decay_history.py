@@ -263,7 +263,7 @@ def test_a_default_query_walks_no_history_and_one_by_date_does(repo, monkeypatch
 
 @pytest.mark.parametrize("seed", range(6))
 def test_law_what_is_learned_step_by_step_is_what_is_learned_at_once(tmp_path, seed):
-    chance = random.Random(seed)  # noqa: S311 - a test's dice
+    chance = random.Random(seed)
     repo = Repo.create(tmp_path / "repo")
     texts = [f"# {n}\n" for n in range(4)]
     for _ in range(25):

@@ -104,7 +104,7 @@ def test_b11_fifty_clones_with_twenty_events_each_merged_in_any_order_come_to_on
 
 def fifty_clones(folder, seed, clones=50, each=20):
     """Clones that each add events, pulled into one in random order. Returns the number of events and the state."""
-    chance = random.Random(7)  # noqa: S311 - a test's dice
+    chance = random.Random(7)
     repo = Repo.create(folder / "hub")
     repo.write({f"{n}.md": f"# Page {n}\n" for n in range(10)} | {".gitattributes": UNION})
     repo.commit("pages")
@@ -119,7 +119,7 @@ def fifty_clones(folder, seed, clones=50, each=20):
         repo.commit(f"clone {n}")
     repo.git("checkout", "-q", "main")
     order = list(range(clones))
-    random.Random(seed).shuffle(order)  # noqa: S311 - a test's dice
+    random.Random(seed).shuffle(order)
     for n in order:
         run_git(repo.root, "merge", "-q", "--no-edit", f"clone{n}")
     events = parse_sidecar(sidecar(repo)).events

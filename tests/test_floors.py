@@ -8,9 +8,41 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "memidx"
 # Lower may not import higher. `vault` is the composition root: above the engines, below the doors.
-FLOORS = {"ground": 0, "parsing": 1, "stores": 2, "engines": 3, "vault": 4, "outside": 4, "ledger": 4, "upkeep": 4, "everyday": 4, "authoring": 4, "resident": 4, "doors": 5}
-HEAVY = {"git", "numpy", "tokenizers", "hnswlib", "tantivy", "pyromark", "yaml", "click", "pathspec", "filelock", "safetensors"}
-OUTSIDE = {"click": {"doors"}, "numpy": {"stores", "engines"}, "tantivy": {"stores"}, "hnswlib": {"stores"}, "mcp": {"doors"}, "pydantic": {"doors"}}
+FLOORS = {
+    "ground": 0,
+    "parsing": 1,
+    "stores": 2,
+    "engines": 3,
+    "vault": 4,
+    "outside": 4,
+    "ledger": 4,
+    "upkeep": 4,
+    "everyday": 4,
+    "authoring": 4,
+    "resident": 4,
+    "doors": 5,
+}
+HEAVY = {
+    "git",
+    "numpy",
+    "tokenizers",
+    "hnswlib",
+    "tantivy",
+    "pyromark",
+    "yaml",
+    "click",
+    "pathspec",
+    "filelock",
+    "safetensors",
+}
+OUTSIDE = {
+    "click": {"doors"},
+    "numpy": {"stores", "engines"},
+    "tantivy": {"stores"},
+    "hnswlib": {"stores"},
+    "mcp": {"doors"},
+    "pydantic": {"doors"},
+}
 
 
 def modules():
@@ -39,7 +71,12 @@ def test_imports_point_down():
     for path, parts in modules():
         for name, line in imports(path):
             target = name.split(".")
-            if target[0] == "memidx" and len(target) > 1 and target[1] in FLOORS and FLOORS[target[1]] > FLOORS[parts[0]]:
+            if (
+                target[0] == "memidx"
+                and len(target) > 1
+                and target[1] in FLOORS
+                and FLOORS[target[1]] > FLOORS[parts[0]]
+            ):
                 wrong.append(f"{path}:{line}: {parts[0]} imports {name}")
     assert not wrong, "\n".join(wrong)
 
@@ -92,9 +129,8 @@ def test_engines_print_nothing_and_read_no_clock():
     for path, parts in modules():
         if parts[0] not in {"engines", "ground", "parsing"}:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"print", "input"}:
-                wrong.append(f"{path}:{node.lineno}: prints")
+        calls = (n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call))
+        wrong += [f"{path}:{n.lineno}: prints" for n in calls if getattr(n.func, "id", "") in {"print", "input"}]
         for name, line in imports(path):
             if name in {"time", "click", "sys"}:
                 wrong.append(f"{path}:{line}: {parts[0]} imports {name}")
@@ -107,5 +143,9 @@ def test_the_package_itself_imports_nothing_heavy():
 
 
 def test_no_file_is_over_400_lines():
-    long = [f"{p}: {n}" for p in sorted(PACKAGE.rglob("*.py")) if (n := len(p.read_text(encoding="utf-8").splitlines())) > 430]
+    long = [
+        f"{p}: {n}"
+        for p in sorted(PACKAGE.rglob("*.py"))
+        if (n := len(p.read_text(encoding="utf-8").splitlines())) > 430
+    ]
     assert not long, "\n".join(long)

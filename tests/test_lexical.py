@@ -43,7 +43,7 @@ def content(folder):
 
 def many(count, seed=1):
     """Sections of random words, three a page."""
-    chance = random.Random(seed)  # noqa: S311 - test data
+    chance = random.Random(seed)
     words = [f"word{i}" for i in range(300)]
     return [
         LexicalRow(i, i // 3, f"Page {i // 3}", (f"Part {i % 3}",), " ".join(chance.choices(words, k=40)))

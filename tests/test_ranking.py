@@ -181,8 +181,11 @@ def test_composite_components():
     assert (usefulness(0, 0), usefulness(3, 0), usefulness(0, 2)) == (0.5, 0.8, 0.25)
     weights = RankingSettings().composite
     assert composite(dict.fromkeys(weights, 1.0), weights) == pytest.approx(1.0)
-    assert 0.40 * 0.9 + 0.25 * 0.5 + 0.20 * 0.5 + 0.10 * 0.5 + 0.05 * 0 == pytest.approx(
-        composite({"relevance": 0.9, "recency": 0.5, "usefulness": 0.5, "confidence": 0.5, "access": 0}, weights)
+    assert (
+        pytest.approx(
+            composite({"relevance": 0.9, "recency": 0.5, "usefulness": 0.5, "confidence": 0.5, "access": 0}, weights)
+        )
+        == 0.40 * 0.9 + 0.25 * 0.5 + 0.20 * 0.5 + 0.10 * 0.5 + 0.05 * 0
     )
 
 

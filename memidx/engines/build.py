@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from memidx.engines.inputs import Inputs
 from memidx.engines.intake import Collected, Intake, Progress, VectorSink
 from memidx.ground.compaction import Wear, rebuild_reason
 from memidx.ground.errors import BrokenSnapshotError
-from memidx.ground.listing import Listing, ListingDiff, diff_listings
+from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.ground.manifest import FileDigest, Manifest
 from memidx.stores import lexical
 from memidx.stores.catalog import Catalog, CatalogWriter
@@ -34,11 +34,9 @@ from memidx.stores.snapshots import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from memidx.engines.inputs import Inputs
     from memidx.ground.diagnostics import Diagnostic
-    from memidx.ground.model import Embedder
-    from memidx.ground.settings import Settings
     from memidx.stores.git import Git
     from memidx.stores.graph import GraphBuilder, GraphReport
     from memidx.stores.vector_cache import VectorCache
@@ -315,4 +313,4 @@ def _empty(folder: Path) -> None:
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
         else:
-            os.unlink(entry.path)
+            Path(entry.path).unlink()

@@ -50,7 +50,7 @@ class Question:
 
     parsed: ParsedQuery
     limit: int
-    filters: Filters = Filters()
+    filters: Filters = Filters()  # noqa: RUF009 - an empty tuple of conditions
     only: str | None = None  # one stream alone
     rank: str = "authority"
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -253,7 +253,7 @@ def _selected(catalog: Catalog, filters: Filters, changed: Changed) -> set[int] 
     return {page for page, at in dates if at is not None and first <= at <= last}
 
 
-def _run_streams(
+def _run_streams(  # noqa: PLR0917 - everything a stream works with
     snapshot: Snapshot,
     question: Question,
     pages: PageSet | None,

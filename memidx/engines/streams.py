@@ -42,7 +42,7 @@ def lexical_stream(snapshot: Snapshot, query: ParsedQuery, pages: PageSet | None
     return best_per_page(snapshot.lexical.search(query, window, pages))
 
 
-def vector_stream(
+def vector_stream(  # noqa: PLR0917 - everything the stream works with
     snapshot: Snapshot,
     vector: NDArray[np.float32],
     pages: PageSet | None,

@@ -25,7 +25,7 @@ class Wear(NamedTuple):
     segments: int
 
 
-def rebuild_reason(wear: Wear, touched: int) -> str | None:
+def rebuild_reason(wear: Wear, touched: int) -> str | None:  # noqa: PLR0911 - a table of reasons
     """Why to build whole instead of updating ``touched`` pages; None when an update is right.
 
     Deleted documents still count in BM25's statistics until their segment is rewritten; the bound on their share is

@@ -34,7 +34,7 @@ SUM_TOLERANCE = 1e-9
 
 
 def recency(age_days: float | None, half_life_days: float) -> float:
-    """``exp(-ln 2 * age / half-life)``; an unknown age is neutral, an age below zero (a clock that went back) is zero."""
+    """``exp(-ln 2 * age / half-life)``; an unknown age is neutral, one below zero (a clock went back) is zero."""
     if age_days is None:
         return NEUTRAL_RECENCY
     return math.exp(-math.log(2) * max(age_days, 0.0) / half_life_days)

@@ -39,7 +39,7 @@ def rrf_share(rank: int, weight: float, k: int) -> float:
 
 
 def scored_share(rank: int, score: float, top: float, weight: float, k: int) -> float:
-    """``weight * (k + 1) / (k + rank) * score / top``: an RRF term in units of the first rank, that fades with the match.
+    """``weight * (k + 1) / (k + rank) * score / top``: an RRF term in units of the first rank that fades.
 
     In [0, weight]; the sum over streams whose weights sum to 1 is in [0, 1].
     """
@@ -75,7 +75,7 @@ def _share(name: str, rank: int, score: float, top: float, form: Form) -> float:
 def fused_score(shares: Mapping[str, Share], form: Form) -> float:
     """The sum of an item's shares, in the order of the streams' names; in the scored form, to the power.
 
-    With power p, a page of authority a overtakes one of authority 1 whose sum is at most ``a ** (1 / p)`` times its own.
+    With power p, authority a overtakes authority 1 where that sum is at most ``a ** (1 / p)`` times its own.
     """
     total = sum(shares[name].share for name in sorted(shares))
     return total**form.power if form.form == "scored" else total

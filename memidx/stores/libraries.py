@@ -22,7 +22,7 @@ def installed_versions() -> dict[str, str]:
         if not folder.endswith("-packages"):
             continue
         try:
-            names = os.listdir(folder)
+            names = os.listdir(folder)  # noqa: PTH208 - names are all that is wanted, quickly
         except OSError:
             continue
         for name in names:

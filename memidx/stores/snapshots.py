@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MANIFEST, CATALOG, LEXICAL, VECTORS = "manifest.json", "catalog.db", "lexical", "vectors"
 STALE_STAGING_SECONDS = 3600.0
+KEY_LENGTH = 32
 HEX = frozenset("0123456789abcdef")
 
 
@@ -116,7 +117,7 @@ class Snapshots:
         handle, name = tempfile.mkstemp(dir=parent, prefix=".new-")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.replace(name, path)
+        Path(name).replace(path)
 
     def discard(self, key: str) -> None:
         """Remove a snapshot that turned out to be damaged."""
@@ -171,14 +172,14 @@ class Snapshots:
                 if Path(plain["place"]).exists():
                     yield str(plain["key"])
                 else:  # the worktree was removed
-                    os.unlink(entry.path)
+                    Path(entry.path).unlink()
             except (OSError, ValueError, KeyError, TypeError):
                 continue
 
 
 def is_key(name: str) -> bool:
     """Whether a folder name can be a snapshot's key."""
-    return len(name) == 32 and set(name) <= HEX
+    return len(name) == KEY_LENGTH and set(name) <= HEX
 
 
 def worktree_id(git_dir: str, prefix: str) -> str:
@@ -201,7 +202,7 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
     for name, digest in manifest.files.items():
         path = folder / name
         try:
-            size = os.stat(path).st_size
+            size = path.stat().st_size
         except OSError as error:
             raise BrokenSnapshotError(f"{path}: cannot be read: {error.strerror}") from error
         if size != digest.size:

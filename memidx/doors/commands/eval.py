@@ -133,7 +133,6 @@ def _lines(found: Evaluation, comparison: Mapping[str, Comparison] | None, *, pe
         for name, row in comparison.items():
             change = row.after - row.before
             mark = " *" if row.p < SIGNIFICANT else ""
-            yield (
-                f"{name:8} {row.before:7.4f} {row.after:7.4f} {change:+8.4f} {row.better:6d} {row.worse:6d} {row.p:7.4f}{mark}"
-            )
+            scores = f"{row.before:7.4f} {row.after:7.4f} {change:+8.4f}"
+            yield f"{name:8} {scores} {row.better:6d} {row.worse:6d} {row.p:7.4f}{mark}"
     yield f"{found.queries} queries, {found.unanswered} without an answer"

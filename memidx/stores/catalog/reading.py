@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from typing import TYPE_CHECKING, Any, Self
 
 from memidx.ground.diagnostics import Diagnostic
@@ -34,6 +35,7 @@ class Catalog:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._db = connection
         self._path = path
+        self._closed = weakref.finalize(self, connection.close)  # nobody has to remember to close a catalog
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -48,7 +50,7 @@ class Catalog:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._db.close()
+        self._closed()
 
     def listing(self) -> list[tuple[str, str]]:
         """(path, blob) of every page, by path."""
@@ -206,7 +208,7 @@ class Catalog:
         return dict(self._rows("SELECT kind, count(*) FROM pages GROUP BY kind ORDER BY kind"))
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a query. Damage shows only when a page of the file is read: it is one error, whatever SQLite says."""
+        """All rows of a query. Damage shows when a page of the file is read: one error, whatever SQLite says."""
         try:
             return self._db.execute(sql, values).fetchall()
         except sqlite3.DatabaseError as error:

@@ -40,7 +40,7 @@ class CatalogWriter(Catalog):
             for statement in INDEXES.strip().split(";\n"):
                 self._db.execute(statement.rstrip(";"))
         self._db.execute("COMMIT")
-        self._db.close()
+        self.close()
 
     def add_page(self, page_id: int, page: Page, blob: str, sections: Sequence[SectionRow]) -> None:
         """Add a page and all that hangs on it."""

@@ -12,16 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from memidx.ground.errors import ModelError
 from memidx.ground.gate import Calibration
 from memidx.ground.model import ModelIdentity
-from memidx.stores.embedding.unit import to_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
@@ -85,11 +83,15 @@ class Wordllama:
     @cached_property
     def table(self) -> NDArray[np.float32]:
         """Token vectors, float32, shape (32000, 256), in memory."""
-        return self.mapped.astype(np.float32)
+        import numpy as np
+
+        return np.asarray(self.mapped).astype(np.float32)  # a plain array: indexing a mapped one costs more
 
     @cached_property
     def mapped(self) -> NDArray[np.float16]:
         """Token vectors as they are in the file, float16, mapped: one question needs a few rows of them."""
+        import numpy as np  # 65 ms, and whoever only asks for the identity does not need it
+
         path = self._folder / TABLE
         try:
             with path.open("rb") as file:
@@ -97,13 +99,17 @@ class Wordllama:
                 length = int.from_bytes(file.read(8), "little")
                 about = json.loads(file.read(min(length, MAX_HEADER)))["embedding.weight"]
             if about["dtype"] != "F16" or about["shape"][1] != DIMENSION:
-                raise ValueError(f"{about['dtype']} of shape {about['shape']}")
+                raise ModelError(f"{path}: holds {about['dtype']} of shape {about['shape']}", hint=REMEDY)
             shape = (int(about["shape"][0]), DIMENSION)
             return np.memmap(path, np.float16, "r", offset=8 + length + about["data_offsets"][0], shape=shape)
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise ModelError(f"{path}: cannot be read: {error}", hint=REMEDY) from error
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        from memidx.stores.embedding.unit import to_unit
+
         sums = np.zeros((len(texts), DIMENSION), np.float32)
         table = self.table
         for start in range(0, len(texts), BATCH):
@@ -116,6 +122,10 @@ class Wordllama:
         return to_unit(sums)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
+        import numpy as np
+
+        from memidx.stores.embedding.unit import to_unit
+
         ids = self.tokenizer.encode(_flat(text), add_special_tokens=False).ids
         # Casting the whole table costs 30 ms, and is only done for many texts.
         rows = self.mapped[ids].astype(np.float32)
