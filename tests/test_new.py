@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from clirun import memidx
 from hypothesis import given, settings
@@ -184,4 +182,4 @@ def test_a_page_is_replaced_only_as_it_was_read_and_keeps_its_mode(tmp_path):
     files.replace("a.md", b"one", b"two")
     assert page.read_text() == "two"
     assert page.stat().st_mode & 0o777 == 0o640
-    assert os.listdir(tmp_path) == ["a.md"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.md"]

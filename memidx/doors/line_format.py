@@ -110,7 +110,7 @@ def as_text(value: Any, *, raw: bool = False) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(as_text(item, raw=raw) for item in value)
     text = str(value)
-    return text if raw else visible(" ".join(text.split("\n")))
+    return text if raw else visible(text)
 
 
 def _path(fields: Mapping[str, Any], *, raw: bool) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memidx.doors import completions
 from memidx.doors.command import Command, json_option, pass_door
 from memidx.doors.visible import visible
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
         "memidx feedback decisions/adr-012.md not-helpful --by ci-agent",
     ),
 )
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=completions.paths
+)
 @click.argument("verdict", metavar="VERDICT")
 @click.option("--reason", metavar="TEXT", default="", help="Why, for whoever mends the page.")
 @click.option("--by", metavar="NAME", default="", help="Who says so.")

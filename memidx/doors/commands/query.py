@@ -170,7 +170,7 @@ def hit_fields(number: int, hit: Hit) -> dict[str, Any]:
         "line": hit.line,
         "end_line": hit.end_line,
         "heading": " > ".join(hit.heading),
-        "snippet": hit.snippet,
+        "snippet": " ".join(hit.snippet.split("\n")),
         "rank": hit.rank,
         "fused": hit.fused,
         "authority": hit.authority,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memidx.doors import completions
 from memidx.doors.command import Command, json_option, pass_door
 from memidx.doors.visible import visible
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         "memidx show --rev v1.2 -- -odd-name.md",
     ),
 )
-@click.argument("place", metavar="PATH[:LINE]", type=click.UNPROCESSED)
+@click.argument("place", metavar="PATH[:LINE]", type=click.UNPROCESSED, shell_complete=completions.paths)
 @click.option("--rev", metavar="REV", help="The page as it was in a commit, a tag or a branch.")
 @click.option("--no-track", is_flag=True, help="Do not count the page as accessed.")
 @json_option
