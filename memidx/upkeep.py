@@ -191,25 +191,23 @@ def warm(
     return True
 
 
-def leave_note(vaults: Sequence[Vault], staged: Sequence[Listing], worktree: Sequence[Listing]) -> None:
-    """Tell this commit's post-commit script that the snapshot of the working tree is there, so that it need not start.
-
-    The note holds the commit that the new one will follow. It is left only where what is staged is what is on disk.
-    """
-    if any(one.digest() != other.digest() for one, other in zip(staged, worktree, strict=True)):
-        return
-    git = vaults[0].git
-    head = git.commit_of_head()
-    if not head:
-        return
+def is_worktree_warm(vaults: Sequence[Vault], worktree: Sequence[Listing]) -> bool:
+    """Whether the snapshots of these working trees are there. Then queries there are pointed to them."""
     for vault, listing in zip(vaults, worktree, strict=True):
         key = vault.inputs(listing).key
         if not vault.snapshots.has(key):
-            return
-        vault.snapshots.point(vault.worktree, key, str(git.where.git_dir))
-    note = git.where.git_dir / STATE / NOTE
-    note.parent.mkdir(exist_ok=True)
-    note.write_text(f"{head}\n", encoding="ascii")
+            return False
+        vault.snapshots.point(vault.worktree, key, str(vault.git.where.git_dir))
+    return True
+
+
+def leave_note(git: Git) -> None:
+    """Tell this commit's post-commit script that there is nothing left to do. The note holds the parent's id."""
+    head = git.commit_of_head()
+    if head:
+        note = git.where.git_dir / STATE / NOTE
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(f"{head}\n", encoding="ascii")
 
 
 def hooks_install(start: Path, environ: Mapping[str, str], *, force: bool) -> tuple[list[Step], list[str]]:

@@ -83,7 +83,9 @@ def program(folder: Path) -> tuple[dict[str, str], Path]:
     script.parent.mkdir(parents=True)
     script.write_text(PROGRAM.format(log=log, checkout=CHECKOUT, python=sys.executable))
     script.chmod(0o755)
-    return {"PATH": f"{script.parent}:{os.environ['PATH']}", **WORDS_ONLY}, log
+    # A budget that a busy computer keeps; the tests about it set their own.
+    budget = {"MEMIDX_HOOKS_BUDGET_SECONDS": "60"}
+    return {"PATH": f"{script.parent}:{os.environ['PATH']}", **WORDS_ONLY, **budget}, log
 
 
 def hooked(repo: Repo, folder: Path) -> Hooked:

@@ -259,6 +259,18 @@ def test_a_read_only_state_folder_stops_no_commit(vault):
 # -- layouts ------------------------------------------------------------------------------------------------------------
 
 
+def test_g2_a_partial_commit_builds_what_is_committed_and_leaves_the_rest_staged(vault):
+    vault.repo.write({"a.md": "# Lighthouse\n\ngreen lamp\n", "b.md": "# Harbour\n\ngreen boat\n"})
+    vault.repo.git("add", "-A")
+    assert vault.git("commit", "-q", "-m", "x", "a.md")[1:] == ("", "")
+    assert vault.calls() == ["hook pre-commit", "hook post-commit"]
+    # The pre-commit built the commit, the post-commit what is on disk: both are there without building.
+    assert vault.finds("green", "--rev", "HEAD", "--require-fresh") == ["a.md"]
+    assert sorted(vault.finds("green", "--require-fresh")) == ["a.md", "b.md"]
+    assert vault.repo.status() == "M  b.md"
+    assert vault.repo.git("show", "--format=", "--name-only", "HEAD") == "a.md"
+
+
 def test_g3_a_commit_in_a_linked_worktree_leaves_the_main_one_alone(vault, tmp_path):
     other = tmp_path / "other"
     vault.git("worktree", "add", "-q", str(other))

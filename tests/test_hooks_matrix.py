@@ -74,8 +74,8 @@ ROWS = [
     Row("one page", "git commit -q -m x", BOTH, "pre-commit", "fresh", CHANGE),
     Row("no page", "git commit -q -m x", BOTH, "", "fresh", "echo pass >>code.py; git add code.py", note="no page changed"),
     Row("G1", "git commit -q -a -m x", BOTH, "pre-commit", "fresh", "echo red >>a.md", slow=True),
-    Row("G2", "git commit -q -m x a.md", BOTH, "pre-commit, post-commit", "fresh", "echo red >>a.md; echo blue >>b.md; git add a.md b.md"),
-    Row("G6", "git commit -q -m x", BOTH, "pre-commit, post-commit", "fresh", "echo red >>a.md; git add a.md; echo dirty >>b.md; echo SECRET >.env", note="another page is not staged", slow=True),
+    Row("G2", "git commit -q -m x a.md", BOTH, "pre-commit", "fresh", "echo red >>a.md; echo blue >>b.md; git add a.md b.md"),
+    Row("G6", "git commit -q -m x", BOTH, "pre-commit", "fresh", "echo red >>a.md; git add a.md; echo dirty >>b.md; echo SECRET >.env", note="another page is not staged", slow=True),
     Row("", "git commit -q --amend -m x", BOTH + ", post-rewrite amend", "pre-commit, post-commit", "fresh", CHANGE + "; git commit -q -m x; echo more >>a.md; git add a.md"),
     Row("G10", "git commit -q --no-verify -m x", "post-commit", "post-commit", "fresh", CHANGE),
     Row("", "git merge -q --no-edit side", "pre-merge-commit, post-merge 0", "post-merge", "fresh", SIDE),
@@ -101,7 +101,7 @@ ROWS = [
     Row("G12", "git mv a.md sub/a.md; git commit -q -m x", BOTH, "pre-commit", "fresh", "mkdir sub", slow=True),
     Row("G12", "git rm -q a.md; mkdir a.md; echo deep >a.md/c.md; git add -A; git commit -q -m x", BOTH, "pre-commit", "fresh", slow=True),
     Row("G7", "git commit -q -m x", "pre-commit", "pre-commit", "fresh", "printf -- '---\\ntitle: *x*\\n---\\n' >a.md; git add a.md; echo red >a.md", note="a bad page is staged, mended on disk", refused=True),
-    Row("G7", "git commit -q -m x", BOTH, "pre-commit, post-commit", "fresh", "echo good >a.md; git add a.md; printf -- '---\\ntitle: *x*\\n---\\n' >a.md", slow=True, note="a good page is staged, bad on disk"),
+    Row("G7", "git commit -q -m x", BOTH, "pre-commit", "fresh", "echo good >a.md; git add a.md; printf -- '---\\ntitle: *x*\\n---\\n' >a.md", slow=True, note="a good page is staged, bad on disk"),
 ]  # fmt: skip
 
 

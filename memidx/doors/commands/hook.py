@@ -89,7 +89,7 @@ def _run(door: Door, name: str) -> int:
 
 
 def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
-    from memidx.upkeep import check_staged, leave_note, preload, warm
+    from memidx.upkeep import check_staged, is_worktree_warm, leave_note, preload, warm
     from memidx.vault import Source
 
     staged = Source("staged", door.environ.get("GIT_INDEX_FILE"))
@@ -111,11 +111,18 @@ def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
         return REFUSED
     if any(rebasing(vault) for vault in vaults):
         return DONE  # the rebase's last hook builds
-    with limited(budget):
-        loading.join()
-        for vault, listing in zip(vaults, listings, strict=True):
-            warm(vault, staged, budget=budget, listing=listing)
-        leave_note(vaults, listings, [run.finish(v.selector) for run, v in zip(running, vaults, strict=True)])
+    try:
+        with limited(budget):
+            loading.join()
+            pairs = zip(vaults, listings, strict=True)
+            ready = all(warm(vault, staged, budget=budget, listing=listing) for vault, listing in pairs)
+            on_disk = [run.finish(vault.selector) for run, vault in zip(running, vaults, strict=True)]
+            # What takes too long is left to the next query: a commit does not wait again in its post-commit.
+            done = not ready or is_worktree_warm(vaults, on_disk)
+    except OutOfTimeError:
+        done = True
+    if done:
+        leave_note(vaults[0].git)
     return DONE
 
 
