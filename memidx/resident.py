@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from memidx.ground.settings import VectorSettings
 from memidx.stores.snapshots import MANIFEST
 from memidx.vault import CONFIG, WORKTREE, Source, Vault, open_vault
 
@@ -14,7 +16,12 @@ if TYPE_CHECKING:
 
     from memidx.engines.snapshot import Snapshot
     from memidx.ground.hits import Freshness
+    from memidx.ground.settings import Settings
     from memidx.vault import Notify, Refresh
+
+# Measured warm and on a busy machine, 256 dimensions, 200 nearest: at 7,240 vectors 1 ms through the graph and 12 ms by
+# a scan, at 40,000 3 ms and 18 ms. Below this a scan is as quick and takes no memory.
+GRAPH_FROM = 5_000
 
 
 class ResidentVault(Vault):
@@ -39,6 +46,13 @@ class ResidentVault(Vault):
         return self._kept[1], fresh, notices
 
 
+def for_server(settings: Settings) -> Settings:
+    """A server loads the graph once, so it uses one from GRAPH_FROM vectors on, unless the settings say a number."""
+    if settings.vector.graph_from != VectorSettings().graph_from:
+        return settings
+    return replace(settings, vector=replace(settings.vector, graph_from=GRAPH_FROM))
+
+
 class Desk:
     """Where a server keeps its vault. The settings are read again when the config file has changed."""
 
@@ -55,7 +69,7 @@ class Desk:
             return self._vault
         opened = open_vault(self._start, environ=self._environ, options=self._options)
         self._config = _bytes(opened.root / CONFIG)
-        self._vault = ResidentVault(opened.git, opened.settings, opened.environ)
+        self._vault = ResidentVault(opened.git, for_server(opened.settings), opened.environ)
         return self._vault
 
 

@@ -32,6 +32,7 @@ from memidx.stores.snapshots import Snapshots, worktree_id
 if TYPE_CHECKING:
     from memidx.engines.build import BuildReport
     from memidx.engines.export import Exported
+    from memidx.engines.feedback import Outcome
     from memidx.engines.show import Shown
     from memidx.engines.status import Status
     from memidx.ground.listing import Listing
@@ -317,6 +318,17 @@ class Vault:
         if track:
             count(self, [(shown.entry.path, shown.entry.blob)], time.time())
         return shown
+
+    def feedback(self, path: str, kind: str, *, reason: str = "", by: str = "", now: float | None = None) -> Outcome:
+        """Take down that a page is helpful, not_helpful, stale or wrong, and tell its salience before and after.
+
+        Raises UsageError for another kind or a path without a page, SidecarError when the log cannot be read.
+        """
+        from memidx.engines.feedback import Said
+        from memidx.ledger import give_feedback
+
+        said = Said(kind, time.time() if now is None else now, by, reason)
+        return give_feedback(self, [path], said)[0][0]
 
     def place(self, place: str, cwd: Path | None = None) -> tuple[str, str | None]:
         """A path as a person gave it, and the folder it may be relative to: "" at the root, None outside the vault."""

@@ -79,6 +79,13 @@ def vault(repo):
         ("status", ["status", "--json", "--verify"]),
         ("show", ["show", "a.md:10", "--json"]),
         ("show", ["show", "bad.md", "--json"]),
+        ("context", ["context", "lighthouse", "--json"]),
+        ("context", ["context", "zxqv", "--json"]),
+        ("recent", ["recent", "--json"]),
+        ("related", ["related", "a.md", "--json"]),
+        ("links", ["links", "a.md", "--json"]),
+        ("brief", ["brief", "--json"]),
+        ("new", ["new", "rule", "A rule", "--json"]),
         ("check", ["check", "--json"]),
         ("feedback", ["feedback", "a.md", "helpful", "--json"]),
         ("decay", ["decay", "--json"]),
@@ -102,12 +109,19 @@ def test_what_is_in_the_contract_is_printed(vault):
     old = "---\nupdated: 2001-01-01\n"
     vault.write({"c.md": "# New\n", "old.md": f"{old}---\n", "pinned.md": f"{old}pinned: true\n---\n"})
     vault.commit()
-    vault.write({"new.md": "# Newer\n"})
+    vault.write({"new.md": "# Newer\n\nintro\n\n[[a]] lighthouse\n", "copy.md": "# Lighthouse copy\n\nintro\n"})
     printed = {
         "query": [["query", "lighthouse", "--json", "--explain"]],
         "build": [["build", "--json", "--full"]],
         "status": [["status", "--json", "--verify"]],
         "show": [["show", "a.md", "--json"], ["show", "bad.md", "--json"]],
+        "context": [["context", "lighthouse intro", "--json"]],
+        "cite": [["cite", "a.md:9@HEAD", "--json"]],
+        "recent": [["recent", "--json"]],
+        "related": [["related", "a.md", "--json"]],
+        "links": [["links", "a.md", "--json"], ["links", "new.md", "--json"]],
+        "brief": [["brief", "--json"]],
+        "new": [["new", "rule", "A rule", "--json"]],
         "check": [["check", "--json"]],
         "feedback": [["feedback", "a.md", "helpful", "--json"]],
         "decay": [["decay", "--json"]],

@@ -1,7 +1,7 @@
 """The docs say what is so: their commands run, their tables are made from the code, their links lead somewhere.
 
 `make docs` (or `python tests/test_docs.py`) rewrites what is made from the program: the output in `console` blocks,
-docs/settings.md and docs/commands.md. Review the difference before it is committed.
+docs/settings.md, docs/commands.md and docs/memidx.1. Review the difference before it is committed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ import pytest
 from clirun import CHECKOUT, memidx
 
 from memidx.doors.cli import ALIASES, COMMANDS, find_command
+from memidx.doors.manpage import man_page  # noqa: F401 - looked up by its name, as the others
 from memidx.ground.settings import Settings, as_plain
 from memidx.parsing.page import parse_page
 
 DOCS = sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")])
 CONSOLE = re.compile(r"(?ms)^```console\n(.*?)^```$")
-MADE = {"settings.md": "settings_text", "commands.md": "commands_text"}
+MADE = {"settings.md": "settings_text", "commands.md": "commands_text", "memidx.1": "man_page"}
 VOLATILE = (
     (re.compile(r"\b\d+\.\d\d s\b"), "0.25 s"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "5be1f0c2a94d4e7f8d3b6a1c0e9f2d74"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,8 +25,9 @@ PAGES = 24  # looked at; a budget that takes more sections than they have is bet
 LEAST_SHARE = 0.35  # of the best section's value; less relevant sections are left out whatever room there is
 LARGEST_SHARE = 0.6  # of the budget that one section may take before it is cut down to its best piece
 LEAST_CUT = 40  # tokens; a piece that must be cut shorter says nothing
-LINKS_SHARE, LINKS_VALUE = 0.5, 0.5  # a section with more links than that counts for so much less
-_LINK = re.compile(r"\[\[[^\]\n]+\]\]|\[[^\]\n]*\]\([^)\n]*\)|https?://\S+")
+SHORT = 60  # tokens; a shorter section counts for less
+LINKS_SHARE, LINKS_VALUE = 0.4, 0.5  # a section with more links than that counts for so much less
+_LINK = re.compile(r"`[^`\s]*/[^`\s]*`|\[\[[^\]\n]+\]\]|\[[^\]\n]*\]\([^)\n]*\)|https?://\S+")
 PIECES = ("\n\n", "\n", ". ", " ")
 
 
@@ -128,20 +130,22 @@ def units(snapshot: Snapshot, ranking: Ranking, settings: Settings) -> list[Unit
                 found.append(Unit(candidate, pieces, values.index(max(values)), strength * max(values)))
     if found:
         texts = snapshot.lexical.texts(row.id for unit in found for row in unit.rows)
-        found = [
-            u._replace(value=u.value * LINKS_VALUE) if only_links([texts.get(r.id, "") for r in u.rows]) else u
-            for u in found
-        ]
+        found = [u._replace(value=u.value * substance([texts.get(r.id, "") for r in u.rows])) for u in found]
     top = max((unit.value for unit in found), default=1.0)
     ordered = sorted(found, key=lambda u: -u.value)  # stable: of equals the better page, then the earlier section
     return [unit._replace(value=unit.value / top) for unit in ordered if unit.value / top >= LEAST_SHARE]
 
 
-def only_links(texts: Sequence[str]) -> bool:
-    """Whether most of a section is links: "See also" and tables of contents match many questions and answer none."""
-    letters = sum(len("".join(text.split())) for text in texts)
+def substance(texts: Sequence[str]) -> float:
+    """In [0, 1]: how much a section can say. BM25 likes short texts, and a page's title counts for each of its
+    sections: without this, "Date" and "See also" of the right page come before what the page says.
+
+    The square root of its length over SHORT tokens, at most 1; half of that when most of it is links.
+    """
+    words = "".join("".join(text.split()) for text in texts)
     linked = sum(len("".join(m[0].split())) for text in texts for m in _LINK.finditer(text))
-    return linked > LINKS_SHARE * letters
+    length = min(1.0, math.sqrt(sum(map(estimate_tokens, texts)) / SHORT))
+    return length * (LINKS_VALUE if linked > LINKS_SHARE * len(words) else 1.0)
 
 
 def _section_scores(ranking: Ranking, settings: Settings) -> dict[int, float]:
@@ -189,7 +193,7 @@ def pack(
         passages.append(chosen)
         seen.append(" ".join(chosen.text.split()))
         room -= chosen.tokens
-    return _without_nested(passages), left
+    return _by_page(_without_nested(passages)), left
 
 
 def _fitting(
@@ -272,3 +276,11 @@ def _without_nested(passages: Sequence[Passage]) -> list[Passage]:
     """Without those whose whole text a later, longer one holds."""
     bare = [" ".join(p.text.split()) for p in passages]
     return [p for at, p in enumerate(passages) if not any(bare[at] in later for later in bare[at + 1 :])]
+
+
+def _by_page(passages: Sequence[Passage]) -> list[Passage]:
+    """Sections of one page together and in its order; the pages by their best section, rules first."""
+    first: dict[str, int] = {}
+    for at, passage in enumerate(passages):
+        first.setdefault(passage.path, at)
+    return sorted(passages, key=lambda p: (first[p.path], p.line))
