@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memidx.vault import Notify, Refresh
 
 LEAST_BUDGET = 100  # tokens; less holds no section
+MOST_FOR_LEFT_OUT = 200  # tokens
 CANDIDATES = 50  # pages ranked for a context; the window of each stream grows with it
 
 
@@ -84,7 +85,8 @@ def context(
         question, budget, 0, asked.snapshot.key, asked.fresh, commit, (), (), 0, tuple(asked.result.degraded),
         (*asked.notices, *asked.result.notices),
     )  # fmt: skip
-    room = budget - estimate_tokens(whole(made))
+    # What is left out is to be named too, as far as a twelfth of the budget goes.
+    room = budget - estimate_tokens(whole(made)) - min(budget // 12, MOST_FOR_LEFT_OUT)
     passages, left = pack(found, asked.snapshot.lexical.texts, commits, room, cost)
     made = replace(made, passages=tuple(passages), left_out=tuple(left))
     while (tokens := estimate_tokens(whole(replace(made, tokens=budget)))) > budget and (
