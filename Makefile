@@ -10,10 +10,10 @@ demo: $(VENV)/.installed
 	@PATH="$(abspath $(BIN)):$$PATH" sh example-vault/demo.sh
 
 test: $(VENV)/.installed-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-all: $(VENV)/.installed-dev lint
-	$(BIN)/python -m pytest -m ''
+	$(BIN)/python -m pytest -n auto -m ''
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
