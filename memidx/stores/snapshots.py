@@ -16,7 +16,6 @@ import json
 import os
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,6 +229,8 @@ def digests(folder: Path, known: dict[tuple[int, int], FileDigest]) -> dict[str,
             return linked
         with path.open("rb") as file:
             return FileDigest(stat.st_size, hashlib.file_digest(file, "sha256").hexdigest())
+
+    from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query does not need
 
     with ThreadPoolExecutor(2) as pool:  # hashing works outside the interpreter lock
         return {p.relative_to(folder).as_posix(): d for p, d in zip(paths, pool.map(one, paths), strict=True)}
