@@ -11,9 +11,12 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from memidx.stores.lexical.meta import FORMAT, META, read_meta
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 _MANAGED: Final = ".managed.json"
 _META_LOCK: Final = ".tantivy-meta.lock"
