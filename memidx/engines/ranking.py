@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -95,7 +96,7 @@ def make_form(settings: Settings) -> Form:
     """The form of fusion, with the share that keeps an exact title first."""
     fusion = settings.fusion
     weights = {name: getattr(fusion, name) for name in STREAMS}
-    decisive = decisive_share(greatest_ratio(settings.authority), fusion.power, sum(weights.values()))
+    decisive = decisive_share(greatest_ratio(settings.authority), fusion.power, math.fsum(weights.values()))
     return Form(fusion.form, fusion.k, fusion.power, weights, decisive)
 
 
@@ -261,7 +262,7 @@ def explain(candidate: Candidate, form: Form) -> dict[str, Any]:
         "relevance": candidate.relevance,
         "cosine": candidate.shares["vector"].score if "vector" in candidate.shares else None,
         "shares": {name: share.share for name, share in sorted(candidate.shares.items())},
-        "sum": sum(candidate.shares[name].share for name in sorted(candidate.shares)),
+        "sum": math.fsum(share.share for share in candidate.shares.values()),
         "power": form.power if form.form == "scored" else 1.0,
         "comparable": candidate.comparable,
         "levelled": candidate.levelled,

@@ -58,7 +58,7 @@ def access(count: int) -> float:
 
 def composite(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """The weighted sum; the weights sum to 1, so it stays in [0, 1]."""
-    return sum(weights[name] * components[name] for name in COMPONENTS)
+    return math.fsum(weights[name] * components[name] for name in COMPONENTS)
 
 
 def check_weights(weights: Mapping[str, float]) -> str:

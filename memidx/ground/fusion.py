@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -73,11 +74,12 @@ def _share(name: str, rank: int, score: float, top: float, form: Form) -> float:
 
 
 def fused_score(shares: Mapping[str, Share], form: Form) -> float:
-    """The sum of an item's shares, in the order of the streams' names; in the scored form, to the power.
+    """The sum of an item's shares; in the scored form, to the power.
 
     With power p, authority a overtakes authority 1 where that sum is at most ``a ** (1 / p)`` times its own.
     """
-    total = sum(shares[name].share for name in sorted(shares))
+    # An exactly rounded sum: Python 3.12 changed how `sum` adds floats, and an answer must not depend on that.
+    total = math.fsum(share.share for share in shares.values())
     return total**form.power if form.form == "scored" else total
 
 

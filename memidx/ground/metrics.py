@@ -17,7 +17,7 @@ Gains = Mapping[str, int]
 
 def dcg(gains: Sequence[int]) -> float:
     """Discounted cumulative gain: the sum of ``gain / log2(rank + 1)``, ranks from 1 (Järvelin and Kekäläinen 2002)."""
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
 def ndcg(ranking: Ranking, gains: Gains, k: int = 10) -> float:

@@ -26,12 +26,15 @@ class VectorCache:
 
     def _connect(self) -> sqlite3.Connection | None:
         for _ in range(2):
+            db = None
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 db = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
                 db.execute("PRAGMA synchronous = OFF")
                 db.execute("CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL)")
             except sqlite3.DatabaseError:
+                if db is not None:
+                    db.close()
                 self._path.unlink(missing_ok=True)
             except OSError:
                 return None

@@ -42,11 +42,16 @@ class Catalog:
         """Read only. Raises BrokenSnapshotError when the file is missing or not a catalog."""
         try:
             db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-            db.execute("SELECT id FROM pages LIMIT 1").fetchone()
-            db.execute("SELECT id FROM sections LIMIT 1").fetchone()
         except sqlite3.Error as error:
             raise BrokenSnapshotError(f"{path}: cannot be read: {error}", hint="run `memidx build --full`") from error
-        return cls(db, path)
+        catalog = cls(db, path)
+        try:
+            for table in ("pages", "sections"):
+                catalog._rows(f"SELECT id FROM {table} LIMIT 1")
+        except BrokenSnapshotError:
+            catalog.close()
+            raise
+        return catalog
 
     def close(self) -> None:
         """Let go of the file."""

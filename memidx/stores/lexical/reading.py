@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -82,7 +83,7 @@ class LexicalIndex:
     def coverages(self, query: ParsedQuery, pages: PageSet | None, limit: int) -> list[SectionScore]:
         """The sections that hold the greatest shares of the query's words, weighted by idf; scores in [0, 1]."""
         weights = self.idf(self.terms(query))
-        total = sum(weights.values())
+        total = math.fsum(weights.values())
         if not total:
             return []
         with guarded(self.folder):
