@@ -13,9 +13,9 @@ from memidx.engines.query import QueryOptions, Ranked, make_question, rank_pages
 from memidx.engines.show import find
 from memidx.ground.errors import BrokenSnapshotError, UsageError
 from memidx.ground.history import bulk_size
+from memidx.ground.source import WORKTREE, Source
 from memidx.ground.tokencount import estimate_tokens
 from memidx.ledger import count, fresh_snapshot, informed, read_sidecar
-from memidx.vault import WORKTREE, Source, Vault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memidx.ground.hits import Freshness
     from memidx.ledger import Dates
     from memidx.stores.catalog import PageRow
-    from memidx.vault import Notify, Refresh
+    from memidx.vault import Notify, Refresh, Vault
 
 LEAST_BUDGET = 100  # tokens; less holds no section
 MOST_FOR_LEFT_OUT = 200  # tokens

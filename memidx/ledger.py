@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from memidx.engines.sweep import Plan
     from memidx.ground.accesses import Accessed
     from memidx.ground.history import History
+    from memidx.ground.source import Source
     from memidx.parsing.sidecar import Sidecar
     from memidx.stores.access import AccessLog
     from memidx.stores.sidecar import SidecarFile
-    from memidx.vault import Notify, Source, Vault
+    from memidx.vault import Notify, Vault
 
 SHALLOW = "this clone is shallow: the age of pages without a date is not known; `git fetch --unshallow` gets it"
 
@@ -269,7 +270,7 @@ def fresh_snapshot(vault: Vault, notify: Notify | None = None) -> Snapshot:
 
 
 def _walked(vault: Vault, pages: int, now: float) -> Dates:
-    from memidx.vault import WORKTREE
+    from memidx.ground.source import WORKTREE
 
     dates = Dates(vault, WORKTREE, pages=pages, now=now, walk=True)
     dates.history  # noqa: B018 - looked up here, so that its notices are there

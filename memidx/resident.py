@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memidx.ground.settings import VectorSettings
+from memidx.ground.source import WORKTREE, Source
 from memidx.stores.snapshots import MANIFEST
-from memidx.vault import CONFIG, WORKTREE, Source, Vault, open_vault
+from memidx.vault import CONFIG, Vault, open_vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

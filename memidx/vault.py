@@ -22,6 +22,7 @@ from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.hits import Answer, Freshness
 from memidx.ground.manifest import content_key
 from memidx.ground.settings import Settings
+from memidx.ground.source import WORKTREE, Source
 from memidx.parsing.config import apply_environment, parse_config, set_option
 from memidx.parsing.selector import make_selector
 from memidx.stores.embedding import open_embedder
@@ -46,17 +47,6 @@ STATE = "memidx"
 LISTING_TRIES = 4
 Refresh = Literal["auto", "never", "required"]
 Notify = Callable[[str], None]
-
-
-class Source:
-    """Which tree of pages: the working tree, the git index, or a revision."""
-
-    def __init__(self, kind: Literal["worktree", "staged", "rev"], value: str | None = None) -> None:
-        self.kind = kind
-        self.value = value
-
-
-WORKTREE = Source("worktree")
 
 
 class Vault:

@@ -16,8 +16,8 @@ import pytest
 import memidx
 from memidx.ground.errors import NoSnapshotError, StaleError
 from memidx.ground.settings import BuildSettings, QuerySettings, VectorSettings
+from memidx.ground.source import Source
 from memidx.stores.snapshots import check_digests, read_manifest
-from memidx.vault import Source
 
 WORDS = [
     "deploy",

@@ -215,7 +215,7 @@ def test_a_revision_is_dated_by_its_own_history(repo):
     repo.write({"a.md": "# A lighthouse\n"})
     repo.commit(when=1_710_000_000)
     vault = open_vault(repo.root, environ={**os.environ, "MEMIDX_VECTOR_MODEL": "none"})
-    from memidx.vault import Source
+    from memidx.ground.source import Source
 
     old = Dates(vault, Source("rev", "HEAD~1"), pages=1, now=2e9, walk=True)
     assert old("a.md", repo.git("rev-parse", "HEAD~1:a.md")) == 1_700_000_000

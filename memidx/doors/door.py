@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memidx.doors.outlet import Outlet
-    from memidx.vault import Source, Vault
+    from memidx.ground.source import Source
+    from memidx.vault import Vault
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Door:
 
     def source(self, rev: str | None, *, staged: bool = False) -> Source:
         """Which tree of pages the options mean."""
-        from memidx.vault import WORKTREE, Source
+        from memidx.ground.source import WORKTREE, Source
 
         if rev is not None and staged:
             raise UsageError("--rev and --staged ask for different pages", hint="leave one of them out")

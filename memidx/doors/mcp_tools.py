@@ -13,7 +13,7 @@ from memidx.doors.page_filters import filters_of, with_known_kinds
 from memidx.doors.visible import visible
 from memidx.doors.when import parse_moment
 from memidx.ground.errors import UsageError
-from memidx.vault import WORKTREE, Source
+from memidx.ground.source import WORKTREE, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -71,8 +71,8 @@ def command(door: Door, /, *, name: str, args: tuple[str, ...]) -> int:
 
 
 def _run(door: Door, name: str) -> int:
+    from memidx.ground.source import WORKTREE
     from memidx.upkeep import vaults_here, warm
-    from memidx.vault import WORKTREE
 
     vaults = list(vaults_here(door.cwd, door.environ, door.options))
     budget = max((vault.settings.hooks.budget_seconds for vault in vaults), default=0.0)
@@ -89,8 +89,8 @@ def _run(door: Door, name: str) -> int:
 
 
 def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
+    from memidx.ground.source import Source
     from memidx.upkeep import check_staged, is_worktree_warm, leave_note, preload, warm
-    from memidx.vault import Source
 
     staged = Source("staged", door.environ.get("GIT_INDEX_FILE"))
     # Git and the check leave a processor idle, and the model is most of what a small build waits for.
@@ -128,8 +128,8 @@ def _pre_commit(door: Door, vaults: list[Vault], budget: float) -> int:
 
 def _framework(door: Door, vaults: list[Vault], budget: float) -> int:
     """The pre-commit framework does not say which hook it stands for."""
+    from memidx.ground.source import WORKTREE, Source
     from memidx.upkeep import nothing_staged, warm
-    from memidx.vault import WORKTREE, Source
 
     with limited(budget):
         for vault in vaults:
