@@ -333,6 +333,7 @@ def test_built_twice_gives_the_same_bytes(tmp_path):
     assert stats(tmp_path / "a") == (500, 0, 1)
 
 
+@pytest.mark.slow
 def test_several_segments_give_the_same_bytes_and_answers(tmp_path):
     rows = many(12_000)
     for name in ("a", "b"):
