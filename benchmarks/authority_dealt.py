@@ -16,7 +16,7 @@ from dataclasses import replace
 from judged import Judged, Relabelled, sets_from
 
 SEEDS = 10
-FORMS = [("rrf", 1.0), ("scored", 1.0), ("scored", 2.0), ("scored", 3.0), ("scored", 4.0)]
+FORMS = ("rrf", "convex")
 
 
 def deal(pages: list[int], seed: int) -> dict[int, tuple[str, dict[str, object]]]:
@@ -42,8 +42,8 @@ def main(folders: list[str]) -> None:
     for folder in sets_from(folders):
         judged = Judged(folder, limit=600)
         pages = [row.id for row in judged.snapshot.catalog.all_pages()]
-        for form, power in FORMS:
-            settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form, power=power))
+        for form in FORMS:
+            settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form))
             plain = Relabelled(judged.snapshot.catalog, {})
             base = judged.measure(
                 {
@@ -60,7 +60,7 @@ def main(folders: list[str]) -> None:
                 seeds.append(judged.measure(ranked))
             lost = [1 - value / base for value in seeds]
             print(
-                f"| {folder.name} | {form} {power:g} | {base:.4f} | {statistics.mean(seeds):.4f} | "
+                f"| {folder.name} | {form} | {base:.4f} | {statistics.mean(seeds):.4f} | "
                 f"{statistics.mean(lost):.1%} | {max(lost):.1%} |",
                 flush=True,
             )

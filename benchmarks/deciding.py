@@ -24,7 +24,7 @@ from memidx.ground.page import PageRules
 from memidx.parsing.page import parse_page
 
 TOPICS, NOTES = 80, 4
-FORMS = [("rrf", 1.0), ("scored", 1.0), ("scored", 2.0), ("scored", 3.0), ("scored", 4.0), ("scored", 6.0)]
+FORMS = ("rrf", "convex")
 
 
 def topics(root: Path) -> list[tuple[str, list[str]]]:
@@ -75,8 +75,8 @@ def main(root: Path) -> None:
             "| form | hit@1 by relevance | hit@1 with authority | mean rank | the best note's match / the deciding page's, median and 95 % |"
         )
         print("|---|---|---|---|---|")
-        for form, power in FORMS:
-            settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form, power=power))
+        for form in FORMS:
+            settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form))
             plain, ranked, places, louder = {}, {}, [], []
             for asked in judged.asked:
                 by_relevance = judged.ranking(asked, settings, by="relevance")
@@ -84,11 +84,11 @@ def main(root: Path) -> None:
                 ranked[asked.query.id] = [c.page.path for c in judged.ranking(asked, settings)]
                 wanted = next(iter(judged.qrels[asked.query.id]))
                 places.append(ranked[asked.query.id].index(wanted) + 1)
-                fused = {c.page.path: c.fused ** (1 / (power if form == "scored" else 1)) for c in by_relevance}
+                fused = {c.page.path: c.fused for c in by_relevance}
                 louder.append(max(fused.values()) / fused[wanted])
             louder.sort()
             print(
-                f"| {form} {power:g} | {judged.measure(plain, 'hit@1'):.3f} | {judged.measure(ranked, 'hit@1'):.3f} | "
+                f"| {form} | {judged.measure(plain, 'hit@1'):.3f} | {judged.measure(ranked, 'hit@1'):.3f} | "
                 f"{statistics.mean(places):.2f} | {statistics.median(louder):.2f}, {louder[int(0.95 * len(louder))]:.2f} |"
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ class Asked(NamedTuple):
 
     query: JudgedQuery
     found: dict[str, Found]
+    apart: dict[str, Found]  # each stream by itself, as plain RRF takes them
     likeness: Likeness
     evidence: engine.Evidence
 
@@ -46,17 +48,20 @@ class Judged:
         limits = engine.cutoffs(self.snapshot, question, self.vault.embedder, self.settings)
         if wide:
             limits = limits._replace(min_similarity=-1.0)
-        found = engine._run_streams(
-            self.snapshot, question, None, self.vault.embedder, self.settings, limits, engine.Ranked()
+        plain = replace(self.settings, fusion=replace(self.settings.fusion, form="rrf"))
+        found, apart = (
+            engine._run_streams(self.snapshot, question, None, self.vault.embedder, s, limits, engine.Ranked())
+            for s in (self.settings, plain)
         )
         likeness = Likeness(self.snapshot, question.parsed, None, found)
-        return Asked(query, found, likeness, engine._evidence(found, likeness, limits))
+        return Asked(query, found, apart, likeness, engine._evidence(found, likeness, limits))
 
     def ranking(self, asked: Asked, settings=None, catalog=None, by: str = "authority", floor: float = 0.15) -> list:
         """Candidates in order, from the streams that were run once."""
         order = Order(by, 0.0, floor, {}, {})
-        found, likeness = asked.found, asked.likeness
-        return rank(catalog or self.snapshot.catalog, found, settings or self.settings, order, likeness).candidates
+        settings = settings or self.settings
+        found = asked.apart if settings.fusion.form == "rrf" else asked.found
+        return rank(catalog or self.snapshot.catalog, found, settings, order, asked.likeness).candidates
 
     def measure(self, rankings: dict[str, list[str]], name: str = "nDCG@10") -> float:
         """The mean of one measure over the queries asked."""

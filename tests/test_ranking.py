@@ -14,14 +14,14 @@ from memidx.ground.authority import Claims, authority, greatest_ratio
 from memidx.ground.comparability import comparable, level
 from memidx.ground.composite import check_weights, composite, half_life, recency, rescale, usefulness
 from memidx.ground.errors import ConfigError, UsageError
-from memidx.ground.fusion import Form, decisive_share, fuse, fused_score, rrf_share, scored_share
+from memidx.ground.fusion import Form, contrast, convex_share, decisive_share, fuse, fused_score, rrf_share
 from memidx.ground.gate import evidence, has_answer, passes, relevance
 from memidx.ground.settings import AuthoritySettings, FusionSettings, RankingSettings, Settings
 from memidx.parsing.config import parse_config
 
 A = AuthoritySettings()
 W = {"lexical": 1.0, "vector": 1.0, "title": 1.0}
-RRF = Form("rrf", 60, 1.0, W, 0.0)
+RRF = Form("rrf", 60, W, 0.0)
 
 
 # -- formulas ---------------------------------------------------------------------------------------------------------
@@ -29,17 +29,32 @@ RRF = Form("rrf", 60, 1.0, W, 0.0)
 
 def test_rrf_is_the_sum_of_reciprocal_ranks():
     shares = fuse({"lexical": [(7, 3.0), (8, 2.0)], "vector": [(8, 0.9), (9, 0.5), (7, 0.4)]}, RRF)
-    assert fused_score(shares[7], RRF) == pytest.approx(1 / (60 + 1) + 1 / (60 + 3))
-    assert fused_score(shares[8], RRF) == pytest.approx(1 / (60 + 2) + 1 / (60 + 1))
-    assert fused_score(shares[9], RRF) == pytest.approx(1 / (60 + 2))
+    assert fused_score(shares[7]) == pytest.approx(1 / (60 + 1) + 1 / (60 + 3))
+    assert fused_score(shares[8]) == pytest.approx(1 / (60 + 2) + 1 / (60 + 1))
+    assert fused_score(shares[9]) == pytest.approx(1 / (60 + 2))
     assert rrf_share(1, 0.7, 60) == pytest.approx(0.7 / 61)
 
 
-def test_scored_share_is_an_rrf_term_that_fades_with_the_match():
-    assert scored_share(1, 8.0, 8.0, 0.7, 60) == pytest.approx(0.7)
-    assert scored_share(2, 4.0, 8.0, 0.7, 60) == pytest.approx(0.7 * 61 / 62 * 0.5)
-    assert scored_share(3, -1.0, 8.0, 0.7, 60) == 0.0
-    assert scored_share(1, 0.0, 0.0, 0.7, 60) == 0.0
+def test_convex_share_fades_with_the_match():
+    assert convex_share(8.0, 8.0, 0.7) == pytest.approx(0.7)
+    assert convex_share(4.0, 8.0, 0.7) == pytest.approx(0.35)
+    assert convex_share(-1.0, 8.0, 0.7) == 0.0
+    assert convex_share(0.0, 0.0, 0.7) == 0.0
+
+
+def test_bm25_is_relative_to_the_best_and_a_cosine_is_not():
+    form = Form("convex", 60, {"lexical": 0.7, "vector": 2.0, "title": 0.3}, 9.0)
+    shares = fuse({"lexical": [(7, 30.0), (8, 15.0)], "vector": [(8, 0.4)], "title": [(7, 1.0), (8, 0.5)]}, form)
+    assert {name: share.share for name, share in shares[7].items()} == {"lexical": 0.7, "title": 9.0}
+    assert {name: share.share for name, share in shares[8].items()} == pytest.approx(
+        {"lexical": 0.35, "vector": 0.8, "title": 0.15}
+    )
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_contrast_is_in_the_unit_interval_and_nothing_where_the_best_is_ordinary(best, background):
+    assert 0 <= contrast(best, background) <= 1
+    assert contrast(background, background) == 0.0
 
 
 def test_items_of_equal_score_have_the_same_rank():
@@ -130,7 +145,7 @@ def test_authority_is_monotone_in_each_signal(claims):
 
 @given(st.floats(0, 1), st.floats(-1, 1), st.floats(0, 1), st.floats(-1, 1))
 def test_comparability_is_in_the_unit_interval_and_monotone(coverage, likeness, more, closer):
-    how = {"coverage_power": 12.0, "likeness_power": 2.0, "same_topic": 0.65}
+    how = {"coverage_power": 24.0, "other_topic": 0.4, "same_topic": 0.5}
     value = comparable(coverage, likeness, **how)
     assert 0 <= value <= 1
     assert comparable(max(coverage, more), max(likeness, closer), **how) >= value
@@ -144,10 +159,10 @@ def test_levelling_takes_authority_back_to_the_best_matchs():
     assert level(1.0, 2.0, 0.5) * 2.0 == pytest.approx(math.sqrt(2))
 
 
-@given(st.floats(0.1, 5), st.floats(1, 4), st.floats(0.1, 3))
-def test_the_decisive_share_beats_every_authority(rest, power, spread):
+@given(st.floats(0.1, 5), st.floats(0.1, 3))
+def test_the_decisive_share_beats_every_authority(rest, spread):
     ratio = 1 + spread * 10
-    assert decisive_share(ratio, power, rest) ** power > ratio * rest**power
+    assert decisive_share(ratio, rest) > ratio * rest
 
 
 @given(st.none() | st.floats(allow_nan=True, allow_infinity=True), st.booleans())
@@ -385,7 +400,7 @@ def test_relevance_ranking_knows_no_authority(vault_of):
 
 
 def test_plain_rrf_stays_available_with_its_arithmetic(vault_of):
-    form = FusionSettings(form="rrf", lexical=1.0, vector=1.0, title=1.0)
+    form = FusionSettings(form="rrf")
     vault = vault_of({f"n{i}.md": f"# N{i}\n\n{TOPIC} {'gateway ' * i}\n" for i in range(4)}, fusion=form)
     for hit in vault.query("gateway retry budget", rank="relevance").hits:
         assert hit.fused == pytest.approx(sum(1 / (60 + s.rank) for s in hit.streams.values()))
@@ -424,11 +439,11 @@ def test_per_query_weights_bring_no_dropped_candidate_back(vault_of):
 @settings(deadline=None)
 def test_fusion_is_total_and_finite(items):
     ordered = sorted(items, key=lambda t: -t[1])
-    for form in (RRF, Form("scored", 60, 1.0, {"lexical": 0.7, "vector": 0.3, "title": 0.3}, 5.0)):
+    for form in (RRF, Form("convex", 60, {"lexical": 0.7, "vector": 0.3, "title": 0.3}, 5.0)):
         for shares in fuse({"lexical": ordered, "vector": ordered}, form).values():
-            assert math.isfinite(fused_score(shares, form)) and fused_score(shares, form) >= 0
+            assert math.isfinite(fused_score(shares)) and fused_score(shares) >= 0
 
 
 def test_the_greatest_ratio_follows_the_settings():
     assert greatest_ratio(A) == 12.0
-    assert Settings().fusion.form == "scored"
+    assert Settings().fusion.form == "convex"

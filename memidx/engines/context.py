@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memidx.engines.ranking import make_form
 from memidx.ground.authority import RULE
 from memidx.ground.citation import cite
+from memidx.ground.fusion import TITLE, fuse, fused_score
 from memidx.ground.tokencount import estimate_tokens
 
 if TYPE_CHECKING:
@@ -149,16 +151,10 @@ def substance(texts: Sequence[str]) -> float:
 
 
 def _section_scores(ranking: Ranking, settings: Settings) -> dict[int, float]:
-    """The weighted sum of what the streams that read sections say, each relative to its best."""
-    weights = {"lexical": settings.fusion.lexical, "vector": settings.fusion.vector}
-    scores: dict[int, float] = {}
-    for name, weight in weights.items():
-        hits = ranking.found[name].sections if name in ranking.found else ()
-        top = hits[0].score if hits else 0.0
-        for hit in hits:
-            if top > 0 and hit.score > 0:
-                scores[hit.section] = scores.get(hit.section, 0.0) + weight * hit.score / top
-    return scores
+    """What the streams that read sections say of each, together."""
+    read = {name: [(s.section, s.score) for s in f.sections] for name, f in ranking.found.items() if name != TITLE}
+    fused = fuse(read, make_form(settings, ranking.found))
+    return {section: score for section, shares in fused.items() if (score := fused_score(shares)) > 0}
 
 
 def pack(

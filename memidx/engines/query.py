@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 from memidx.engines import streams
 from memidx.engines.likeness import Likeness
 from memidx.engines.ranking import (
+    RRF,
     UNUSED,
     Order,
     Ranking,
@@ -31,6 +32,9 @@ from memidx.parsing.query import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from memidx.engines.ranking import Candidate, Changed
     from memidx.engines.snapshot import Snapshot
@@ -181,11 +185,11 @@ def rank_pages(
     order = Order(question.rank, question.now, limits.floor, question.usage, question.weights, question.changed)
     ranking = rank(snapshot.catalog, found, settings, order, likeness) if enough else nothing
     if question.explain:
-        form = make_form(settings)
+        form = make_form(settings, found)
         result.explain = {
             "ranking": question.rank,
             "streams": {name: len(f.pages) for name, f in found.items()},
-            "fusion": {"form": form.form, "k": form.k, "power": form.power, "weights": dict(form.weights)},
+            "fusion": {"form": form.form, "k": form.k, "weights": dict(form.weights)},
             "cutoffs": limits._asdict(),
             "evidence": found_out._asdict(),
             "pages_allowed": len(pages.allowed) if pages is not None else None,
@@ -212,7 +216,8 @@ def _evidence(found: Mapping[str, streams.Found], likeness: Likeness, limits: Cu
     title = found.get("title", streams.NOTHING).pages
     named = bool(title) and title[0].score >= streams.NAMES_A_PAGE
     coverage = likeness.best_coverage
-    cosine = vector[0].score if vector else 0.0
+    # A cosine below the cut-off is noise, though it is known where words found the page.
+    cosine = vector[0].score if vector and vector[0].score >= limits.min_similarity else 0.0
     amount = evidence(cosine, coverage)
     enough = has_answer(amount, limits.answer_floor, names_a_page=named, covered=coverage >= ALL_WORDS)
     return Evidence(cosine, coverage, amount, named, enough)
@@ -265,6 +270,7 @@ def _run_streams(  # noqa: PLR0917 - everything a stream works with
     window = max(settings.query.window, 4 * question.limit)
     wanted = [question.only] if question.only else list(STREAMS)
     found: dict[str, streams.Found] = {}
+    vector: NDArray[np.float32] | None = None
     if not question.parsed.has_words:
         return found
     for name in wanted:
@@ -275,7 +281,7 @@ def _run_streams(  # noqa: PLR0917 - everything a stream works with
                 found[name] = streams.title_stream(snapshot, question.parsed.text, pages, window)
             elif vector_ready(snapshot, embedder, result) and embedder is not None:
                 vector = embedder.embed_query(question.parsed.text)
-                if vector.any():
+                if vector.any():  # no token of the question has a vector: then nothing is near it
                     found[name] = streams.vector_stream(
                         snapshot, vector, pages, window, settings.vector, limits.min_similarity
                     )
@@ -286,6 +292,8 @@ def _run_streams(  # noqa: PLR0917 - everything a stream works with
         except ModelError as error:
             result.degraded.append(name)
             result.notices.append(f"the {name} stream took no part: {error.message}; {error.hint}")
+    if vector is not None and "vector" in found and settings.fusion.form != RRF:
+        found["vector"] = streams.compared(snapshot, vector, found)
     return found
 
 
@@ -315,7 +323,7 @@ def _hits(
     found: Mapping[str, streams.Found],
     settings: Settings,
 ) -> list[Hit]:
-    form = make_form(settings)
+    form = make_form(settings, found)
     cited = cite(found, form, [c.page.id for c in chosen])
     sections = snapshot.catalog.sections(cited.values())
     try:
@@ -343,7 +351,7 @@ def _hits(
                 fused=candidate.fused,
                 authority=candidate.authority.value,
                 streams={n: StreamHit(s.rank, s.score, s.share) for n, s in candidate.shares.items()},
-                explain=explain(candidate, form) if question.explain else {},
+                explain=explain(candidate) if question.explain else {},
             )
         )
     return hits

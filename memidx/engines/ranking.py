@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memidx.stores.catalog import Catalog, PageRow
 
 DAY_SECONDS = 86_400.0
+RRF = "rrf"
 # A successor is put just before the page it replaces: by the least that survives the rounding of a product.
 JUST_MORE = 1 + 1e-9
 
@@ -92,17 +93,17 @@ class Ranking(NamedTuple):
 NEUTRAL = Authority(1.0, 1.0, (), 1.0, 1.0, ())
 
 
-def make_form(settings: Settings) -> Form:
-    """The form of fusion, with the share that keeps an exact title first."""
+def make_form(settings: Settings, found: Mapping[str, Found]) -> Form:
+    """The form of fusion for what was found, with the share that keeps an exact title first."""
     fusion = settings.fusion
-    weights = {name: getattr(fusion, name) for name in STREAMS}
-    decisive = decisive_share(greatest_ratio(settings.authority), fusion.power, math.fsum(weights.values()))
-    return Form(fusion.form, fusion.k, fusion.power, weights, decisive)
+    weights = {name: getattr(fusion, name) * (found[name].weight if name in found else 1.0) for name in STREAMS}
+    decisive = decisive_share(greatest_ratio(settings.authority), math.fsum(weights.values()))
+    return Form(fusion.form, fusion.k, weights, decisive)
 
 
 def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order: Order, likeness: Likeness) -> Ranking:
     """Gate first, then fuse what is left, weigh it, and sort."""
-    form = make_form(settings)
+    form = make_form(settings, found)
     relevant = _relevance(found)
     rows = catalog.pages(relevant)
     if order.by == "composite":
@@ -113,10 +114,10 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
     known: dict[Claims, Authority] = {}
     candidates = []
     for page, shares in fuse(lists, form).items():
-        candidate = Candidate(rows[page], shares, relevant[page], fused_score(shares, form), NEUTRAL)
+        candidate = Candidate(rows[page], shares, relevant[page], fused_score(shares), NEUTRAL)
         candidates.append(_weigh(candidate, settings, order, known))
     if order.by == "authority":
-        if form.form == "scored":
+        if form.form != RRF:
             candidates = _bound(candidates, settings.authority, likeness)
         candidates = _supersede(catalog, candidates)
     dropped.sort(key=lambda d: (-d[1], path_key(d[0].path)))
@@ -185,7 +186,7 @@ def _bound(candidates: list[Candidate], settings: AuthoritySettings, likeness: L
             likeness.coverage(page),
             cosines[page],
             coverage_power=settings.coverage_power,
-            likeness_power=settings.likeness_power,
+            other_topic=settings.other_topic,
             same_topic=settings.same_topic,
         )
         factor = level(best.authority.value, candidate.authority.value, share)
@@ -248,7 +249,7 @@ def cite(found: Mapping[str, Found], form: Form, pages: Collection[int]) -> dict
     best: dict[int, tuple[float, int]] = {}
     for section, shares in fuse(listed, form, pages_of.keys()).items():
         page = pages_of[section]
-        best[page] = min(best.get(page, (0.0, section)), (-fused_score(shares, form), section))
+        best[page] = min(best.get(page, (0.0, section)), (-fused_score(shares), section))
     cited = {page: section for page, (_, section) in best.items()}
     if "title" in found:
         for score in found["title"].pages:
@@ -256,14 +257,13 @@ def cite(found: Mapping[str, Found], form: Form, pages: Collection[int]) -> dict
     return cited
 
 
-def explain(candidate: Candidate, form: Form) -> dict[str, Any]:
+def explain(candidate: Candidate) -> dict[str, Any]:
     """Every number that took part in a candidate's place."""
     plain: dict[str, Any] = {
         "relevance": candidate.relevance,
         "cosine": candidate.shares["vector"].score if "vector" in candidate.shares else None,
         "shares": {name: share.share for name, share in sorted(candidate.shares.items())},
         "sum": math.fsum(share.share for share in candidate.shares.values()),
-        "power": form.power if form.form == "scored" else 1.0,
         "comparable": candidate.comparable,
         "levelled": candidate.levelled,
         "fused": candidate.fused,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.fold import fold_name
+from memidx.ground.fusion import contrast
 from memidx.ground.names import name_score
 from memidx.ground.scores import SectionScore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy as np
@@ -32,6 +33,7 @@ class Found(NamedTuple):
 
     sections: tuple[SectionScore, ...]  # every section within the window
     pages: tuple[SectionScore, ...]  # the best section of each page
+    weight: float = 1.0  # how much this stream can tell the pages of this question apart
 
 
 NOTHING = Found((), ())
@@ -61,6 +63,19 @@ def vector_stream(  # noqa: PLR0917 - everything the stream works with
         if row.cosine >= min_similarity and (allowed is None or page in allowed)
     ]
     return best_per_page(found[:window])
+
+
+def compared(snapshot: Snapshot, vector: NDArray[np.float32], found: Mapping[str, Found]) -> Found:
+    """The vector stream with the cosines of what the others found, however low, and the contrast as its weight."""
+    near = found["vector"]
+    known = {score.section for score in near.sections}
+    others = {s.section for name, f in found.items() if name != "vector" for s in f.sections} - known
+    placed = [(row, row.vector) for row in snapshot.catalog.sections(sorted(others)).values() if row.vector is not None]
+    cosines = snapshot.vectors.cosines(vector, [number for _, number in placed])
+    more = [SectionScore(row.id, row.page, cosine) for (row, _), cosine in zip(placed, cosines, strict=True)]
+    whole = best_per_page([*near.sections, *more])
+    best = whole.pages[0].score if whole.pages else 0.0
+    return whole._replace(weight=contrast(best, snapshot.vectors.background(vector)))
 
 
 def _nearest(

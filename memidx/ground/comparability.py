@@ -5,12 +5,12 @@ about it. Two things say how comparable a page is to the best match, each in [0,
 
     coverage    the share of the question's words, weighted by idf, that one of its sections holds, over the greatest
                 such share. Saying a word often does not raise it: a louder page is not a better one.
-    likeness    the cosine between its best section and the best match's, over the cosine from which two texts count
-                as being about the same thing.
+    likeness    0 up to the cosine below which its best section and the best match's are about different things, 1 from
+                the cosine from which they are about the same thing, and evenly between.
 
-    comparable = coverage ** c * likeness ** l
+    comparable = coverage ** c * likeness
 
-The exponents and the cosine were chosen by measurement (docs/ranking.md): labels dealt at random must not matter,
+The exponent and the cosines were chosen by measurement (docs/ranking.md): labels dealt at random must not matter,
 and a rule among louder notes must come first.
 """
 
@@ -18,11 +18,14 @@ from __future__ import annotations
 
 
 def comparable(
-    coverage: float, likeness: float, *, coverage_power: float, likeness_power: float, same_topic: float
+    coverage: float, cosine: float, *, coverage_power: float, other_topic: float, same_topic: float
 ) -> float:
     """In [0, 1]; 1 for the best match itself, and for a page that covers as much and is about the same thing."""
-    about = min(max(likeness, 0.0) / same_topic, 1.0) if same_topic > 0 else 1.0
-    return float(min(max(coverage, 0.0), 1.0) ** coverage_power * about**likeness_power)
+    if cosine >= same_topic:
+        likeness = 1.0
+    else:  # other_topic is below same_topic here, or the cosine is below both
+        likeness = max(0.0, cosine - other_topic) / (same_topic - other_topic) if other_topic < same_topic else 0.0
+    return float(min(max(coverage, 0.0), 1.0) ** coverage_power * likeness)
 
 
 def level(best_authority: float, own_authority: float, share: float) -> float:

@@ -17,17 +17,17 @@ class Share(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How shares are made. ``decisive`` is the share of an exact title in the scored form."""
+    """How shares are made for one question. ``decisive`` is the share of an exact title in the convex form."""
 
     form: str
     k: int
-    power: float
     weights: Mapping[str, float]
     decisive: float
 
 
 Streams = Mapping[str, Sequence[tuple[int, float]]]
-TITLE, EXACT = "title", 1.0
+LEXICAL, TITLE, EXACT = "lexical", "title", 1.0
+PLAIN = 1.0  # every stream's weight in plain reciprocal rank fusion
 
 
 def rrf_share(rank: int, weight: float, k: int) -> float:
@@ -39,12 +39,21 @@ def rrf_share(rank: int, weight: float, k: int) -> float:
     return weight / (k + rank)
 
 
-def scored_share(rank: int, score: float, top: float, weight: float, k: int) -> float:
-    """``weight * (k + 1) / (k + rank) * score / top``: an RRF term in units of the first rank that fades.
+def convex_share(score: float, top: float, weight: float) -> float:
+    """``weight * score / top``, in [0, weight]; ``top`` is the greatest score there can be, or that was found.
 
-    In [0, weight]; the sum over streams whose weights sum to 1 is in [0, 1].
+    The convex combination of normalised scores, with zero as the least score: Bruch, Gai and Ingber, An analysis of
+    fusion functions for hybrid retrieval, ACM TOIS 2023 (their TM2C2).
     """
-    return weight * (k + 1) / (k + rank) * max(score, 0.0) / top if top > 0 else 0.0
+    return weight * max(score, 0.0) / top if top > 0 else 0.0
+
+
+def contrast(best: float, background: float) -> float:
+    """In [0, 1]: how far the best cosine stands out of the vault's background, the mean cosine of all its sections.
+
+    A model that does not know a language, or a word, finds everything equally near, and then its order means nothing.
+    """
+    return min(1.0, max(0.0, best - background))
 
 
 def fuse(streams: Streams, form: Form, only: AbstractSet[int] | None = None) -> dict[int, dict[str, Share]]:
@@ -65,28 +74,24 @@ def fuse(streams: Streams, form: Form, only: AbstractSet[int] | None = None) -> 
 
 
 def _share(name: str, rank: int, score: float, top: float, form: Form) -> float:
-    weight = form.weights[name]
     if form.form == "rrf":
-        return rrf_share(rank, weight, form.k)
-    if name == TITLE:  # its scores mean the same for every query: they are not scaled by the best one
-        return form.decisive if score >= EXACT else weight * score
-    return scored_share(rank, score, top, weight, form.k)
+        return rrf_share(rank, PLAIN, form.k)
+    if name == TITLE and score >= EXACT:
+        return form.decisive
+    # A cosine and a title's score mean the same for every question; BM25 has no greatest score but the best one found.
+    return convex_share(score, top if name == LEXICAL else 1.0, form.weights[name])
 
 
-def fused_score(shares: Mapping[str, Share], form: Form) -> float:
-    """The sum of an item's shares; in the scored form, to the power.
-
-    With power p, authority a overtakes authority 1 where that sum is at most ``a ** (1 / p)`` times its own.
-    """
+def fused_score(shares: Mapping[str, Share]) -> float:
+    """The sum of an item's shares."""
     # An exactly rounded sum: Python 3.12 changed how `sum` adds floats, and an answer must not depend on that.
-    total = math.fsum(share.share for share in shares.values())
-    return total**form.power if form.form == "scored" else total
+    return math.fsum(share.share for share in shares.values())
 
 
-def decisive_share(greatest_ratio: float, power: float, rest: float) -> float:
+def decisive_share(greatest_ratio: float, rest: float) -> float:
     """The share with which an exact title stays first whatever the authorities.
 
     A page without it has at most ``rest``, the sum of the other weights; with it at least this much. It suffices that
-    ``share ** power`` is ``greatest_ratio`` times ``rest ** power``; one hundredth more makes it strict.
+    the share is ``greatest_ratio`` times ``rest``; one hundredth more makes it strict.
     """
-    return float(1.01 * rest * greatest_ratio ** (1 / power))
+    return 1.01 * rest * greatest_ratio

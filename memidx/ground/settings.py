@@ -76,13 +76,12 @@ class QuerySettings:
 class FusionSettings:
     """How the streams become one order."""
 
-    form: str = option("scored", "scored (rank and score) or rrf (plain reciprocal rank fusion)")
-    k: int = option(60, "the constant of reciprocal rank fusion")
-    power: float = option(1.0, "scored: the power of the sum; above 1 authority can overturn less")
-    lexical: float = option(0.7, "weight of the lexical stream")
-    vector: float = option(0.3, "weight of the vector stream")
+    form: str = option("convex", "convex (weighted sum of scores) or rrf (plain reciprocal rank fusion)")
+    k: int = option(60, "rrf: its constant")
+    lexical: float = option(0.7, "convex: weight of the lexical stream")
+    vector: float = option(2.0, "convex: weight of the vector stream, times the contrast of its best match")
     title: float = option(
-        0.3, "weight of a prefix, tag or entity in the title stream; an exact title decides by itself"
+        0.3, "convex: weight of a prefix, tag or entity in the title stream; an exact title decides by itself"
     )
 
 
@@ -112,9 +111,9 @@ class AuthoritySettings:
     least: float = option(0.5, "the clamp's lower end")
     most: float = option(3.0, "the clamp's upper end")
     status: float = option(0.5, "factor after the clamp for pages that are no longer in force")
-    coverage_power: float = option(12.0, "how fast authority fades where a page covers less of the question's words")
-    likeness_power: float = option(2.0, "how fast authority fades where a page is less like the best match")
-    same_topic: float = option(0.65, "cosine from which two sections count as being about the same thing")
+    coverage_power: float = option(24.0, "how fast authority fades where a page covers less of the question's words")
+    other_topic: float = option(0.4, "cosine up to which two sections count as being about different things")
+    same_topic: float = option(0.5, "cosine from which two sections count as being about the same thing")
     canonical_tags: tuple[str, ...] = option(("canonical", "source-of-truth"), "tags that say canonical")
     low_tags: tuple[str, ...] = option(("low", "experimental"), "tags that say low")
     status_tags: tuple[str, ...] = option(

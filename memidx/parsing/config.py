@@ -19,7 +19,7 @@ from memidx.ground.settings import Settings
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "vector.graph": ("auto", "always", "never"),
-    "fusion.form": ("scored", "rrf"),
+    "fusion.form": ("convex", "rrf"),
     "ranking.default": ("authority", "relevance", "composite"),
     "lexical.language": (
         "none",
@@ -51,7 +51,6 @@ POSITIVE = frozenset(
     {
         "authority.least",
         "authority.most",
-        "fusion.power",
         "pages.max_bytes",
         "sections.max_chars",
         "query.limit",

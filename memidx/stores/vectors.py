@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BASE, OVERLAY = "base.f32", "overlay.f32"
 # Cosines are rounded before they are compared: BLAS kernels differ in the last bits between processors.
 DECIMALS = 6
+SAMPLE = 4096  # rows that tell what is ordinary; the mean's error is then below .002
 
 
 class VectorWriter:
@@ -77,6 +78,22 @@ class Vectors:
         """These rows as one array, in the order given."""
         return self._gather(np.asarray(numbers, np.int64))
 
+    def cosines(self, query: NDArray[np.float32], numbers: Sequence[int]) -> list[float]:
+        """The cosines of these rows with ``query``, in the order given."""
+        return _rounded(self.rows(numbers) @ query).tolist() if len(numbers) else []
+
+    def background(self, query: NDArray[np.float32]) -> float:
+        """The mean cosine of all rows with ``query``; of an even sample when there are many. 0 when there are none."""
+        count = len(self)
+        if not count:
+            return 0.0
+        step = -(-count // SAMPLE)
+        sample = [part[-start % step :: step] @ query for part, start in zip(self._parts, self._starts(), strict=True)]
+        return float(np.round(_rounded(np.concatenate(sample)).mean(), DECIMALS))
+
+    def _starts(self) -> list[int]:
+        return [sum(len(part) for part in self._parts[:number]) for number in range(len(self._parts))]
+
     def scan(self, query: NDArray[np.float32], limit: int, only: Sequence[int] | None = None) -> list[VectorScore]:
         """The ``limit`` rows nearest to ``query``, exactly; of equal ones the lower row first.
 
@@ -112,10 +129,14 @@ def merge(streams: Sequence[Sequence[VectorScore]], limit: int) -> list[VectorSc
     return sorted(best.values(), key=lambda s: (-s.cosine, s.row))[:limit]
 
 
+def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    return scores.astype(np.float64).round(DECIMALS)
+
+
 def _best(scores: NDArray[np.float32], numbers: NDArray[np.int64], limit: int) -> list[VectorScore]:
     if not len(scores) or limit <= 0:
         return []
-    rounded = np.round(scores.astype(np.float64), DECIMALS)
+    rounded = _rounded(scores)
     if limit < len(rounded):
         edge = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
         near = np.flatnonzero(rounded >= edge)  # ties at the edge all take part, so that the cut is by row
