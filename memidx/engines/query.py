@@ -162,6 +162,8 @@ def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, se
     for word in question.parsed.excluded:
         if left_out := len(snapshot.lexical.pages_with(word)):
             result.notices.append(f'-{word} left out {left_out} pages; write "-{word}" to look for it instead')
+    for correction in snapshot.lexical.corrections(question.parsed) if "lexical" in ranking.found else ():
+        result.notices.append(f"'{correction.word}' stands nowhere; looked for '{correction.term}…' instead")
     chosen = ranking.candidates[: question.limit]
     if question.explain:
         chosen = [replace(c, page=dated(c.page, question.changed)) for c in chosen]

@@ -27,7 +27,7 @@ class Snippet(NamedTuple):
 def make_snippet(index: LexicalIndex, text: str, query: ParsedQuery) -> Snippet:
     """The lines that hold the most different words of the query, in their order; the first lines if none does."""
     lines = text.split("\n")
-    matches = index.analyzer.highlight(text, query)
+    matches = index.highlight(text, query)
     shown: Sequence[tuple[str, Sequence[tuple[int, int]]]] = [(lines[m.line], m.spans) for m in choose(matches)]
     if not shown:
         shown = [(line, ()) for line in lines if line.strip()][:LINES]

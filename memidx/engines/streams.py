@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.fold import fold_name
 from memidx.ground.fusion import contrast
-from memidx.ground.names import name_score
+from memidx.ground.names import name_score, near_score
 from memidx.ground.scores import SectionScore
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memidx.ground.settings import VectorSettings
 
 MIN_PREFIX = 3
+MIN_NEAR = 5  # letters of a name that may hold a typing error
 PREFIX_WINDOW = 400
 NAMES_A_PAGE = 0.6  # a title, alias, slug, id, tag or entity, typed whole
 GOOD_RECALL = 0.98
@@ -98,17 +99,24 @@ def _nearest(
 
 
 def title_stream(snapshot: Snapshot, text: str, pages: PageSet | None, window: int) -> Found:
-    """Pages whose title, alias, slug, id, tag or entity is the query, or starts with it."""
+    """Pages whose title, alias, slug, id, tag or entity is the query, or starts with it.
+
+    Where there are none: those whose name is one typing error away.
+    """
     folded = fold_name(text)
     if not folded:
         return NOTHING
     hits = snapshot.catalog.exact_names([folded])
     if len(folded) >= MIN_PREFIX:
         hits += [h for h in snapshot.catalog.names_with_prefix(folded, PREFIX_WINDOW) if h.name != folded]
+    scores = [(hit.page, name_score(folded, hit.name, hit.source)) for hit in hits]
+    # A number one digit off is another number, and a short name one letter off another name.
+    if not hits and len(folded) >= MIN_NEAR and not any(char.isdigit() for char in folded):
+        scores = [(hit.page, near_score(hit.source)) for hit in snapshot.catalog.names_near(folded)]
     best: dict[int, float] = {}
-    for hit in hits:
-        if pages is None or hit.page in pages.allowed:
-            best[hit.page] = max(best.get(hit.page, 0.0), name_score(folded, hit.name, hit.source))
+    for page, score in scores:
+        if pages is None or page in pages.allowed:
+            best[page] = max(best.get(page, 0.0), score)
     first = snapshot.catalog.first_sections(best)
     found = [SectionScore(first[page], page, score) for page, score in best.items() if page in first]
     return best_per_page(found[:window] if len(found) <= window else sorted(found, key=order)[:window])

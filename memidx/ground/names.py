@@ -6,6 +6,7 @@ from __future__ import annotations
 OWN = frozenset({"title", "alias", "slug", "id"})
 EXACT_OWN, EXACT_SHARED = 1.0, 0.6
 PREFIX_OWN, PREFIX_SHARED = 0.5, 0.2
+NEAR_OWN, NEAR_SHARED = 0.7, 0.4
 
 
 def is_identifier(folded: str) -> bool:
@@ -14,6 +15,11 @@ def is_identifier(folded: str) -> bool:
     A page whose name starts with it is that page, whatever the name says after it.
     """
     return " " in folded and any(char.isdigit() for char in folded)
+
+
+def near_score(source: str) -> float:
+    """In (0, 1): a name that is one typing error away from the query."""
+    return NEAR_OWN if source in OWN else NEAR_SHARED
 
 
 def name_score(query: str, name: str, source: str) -> float:

@@ -7,6 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Self
 
 from memidx.ground.diagnostics import Diagnostic
+from memidx.ground.edits import one_edit
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.fold import fold_name
 from memidx.ground.page import Link
@@ -169,6 +170,16 @@ class Catalog:
             (prefix, prefix + "\U0010ffff", limit),
         )
         return [NameHit(*row) for row in rows]
+
+    def names_near(self, name: str) -> list[NameHit]:
+        """Pages with a folded name that is one edit from ``name``, by name."""
+        half = len(name) // 2  # one edit leaves one half as it is
+        rows = self._rows(
+            "SELECT page, name, source FROM names WHERE length(name) BETWEEN ? AND ? "
+            "AND (substr(name, 1, ?) = ? OR substr(name, ?) = ?) ORDER BY name, page, source",
+            (len(name) - 1, len(name) + 1, half, name[:half], half - len(name) + 1, name[half + 1 :]),
+        )
+        return [hit for hit in (NameHit(*row) for row in rows) if one_edit(name, hit.name)]
 
     def select(self, filters: Filters) -> set[int] | None:
         """Ids of the pages that pass; None when every page does."""

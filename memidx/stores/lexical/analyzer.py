@@ -13,6 +13,8 @@ from memidx.parsing.highlight import LineMatch, highlight
 from memidx.parsing.query import MAX_TERMS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memidx.ground.query import ParsedQuery
 
 STEMMERS: Final = (
@@ -61,6 +63,11 @@ class Analyzer:
         """The index terms of a word by itself."""
         return self.text.analyze(tokens.fold(word))
 
+    def spelled(self, query: ParsedQuery) -> dict[str, str]:
+        """The index terms of a query's words outside phrases, each with the folded word as it was typed."""
+        folded = "\n".join(text for term in query.terms for text in tokens.prepare(term).words)
+        return dict(zip(self.text.analyze(folded), self._plain.analyze(folded), strict=True))
+
     def query_terms(self, query: ParsedQuery) -> list[str]:
         """The index terms of a query's words and phrases, distinct, without stop words if others remain."""
         ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
@@ -68,15 +75,18 @@ class Analyzer:
         telling = dict.fromkeys(word.term for word in words if not word.stop)
         return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
 
-    def highlight(self, text: str, query: ParsedQuery) -> list[LineMatch]:
-        """The lines of a section's text that the query's words stand in, and where."""
+    def highlight(self, text: str, query: ParsedQuery, terms: Iterable[str] | None = None) -> list[LineMatch]:
+        """The lines of a section's text that the query's words stand in, and where.
+
+        ``terms`` in place of the query's own: an index knows which words are typing errors.
+        """
         wholes = {
             whole
             for typed in (*query.terms, *query.phrases)
             for whole in tokens.prepare(typed).exact.split()
             if not whole.isalnum()
         }
-        return highlight(text, set(self.query_terms(query)), wholes, self.forms)
+        return highlight(text, set(self.query_terms(query) if terms is None else terms), wholes, self.forms)
 
 
 def _chain(language: str) -> tuple[str, ...]:

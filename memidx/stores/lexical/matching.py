@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tantivy import Occur, Query, Schema, Searcher
 
+from memidx.ground.edits import Correction, edits, one_edit
 from memidx.parsing import tokens
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _WHOLE_WEIGHT: Final = 2.0
 MAX_JOINED: Final = 32  # words of a query whose neighbours are tried as one word
+MIN_CORRECTED: Final = 5  # letters of a word that may be a typing error; shorter ones are other words by chance
 MIN_JOINED: Final = 6  # shorter ones are other words by chance: `to do`, `in to`
 
 
@@ -41,6 +43,7 @@ class Matcher:
         self.schema = schema
         self._searcher = searcher
         self._analyzer = analyzer
+        self._corrected: tuple[ParsedQuery | None, dict[str, Correction]] = (None, {})
 
     def frequency(self, term: str) -> int:
         """In how many sections a term occurs. A run shorter than an n-gram counts the n-grams it starts, at most N."""
@@ -49,9 +52,41 @@ class Matcher:
             return min(found, self._searcher.num_docs)
         return int(self._searcher.doc_freq(BODY, term))
 
+    def terms(self, query: ParsedQuery) -> list[str]:
+        """The index terms that the query's words come to, distinct, those with a typing error as they were meant."""
+        fixed = self.corrections(query)
+        terms = self._analyzer.query_terms(query)
+        return list(dict.fromkeys(fixed[term].term if term in fixed else term for term in terms))
+
+    def corrections(self, query: ParsedQuery) -> dict[str, Correction]:
+        """Terms that occur nowhere and look like a typing error, with the most frequent term an edit away, if any.
+
+        The first letter is taken to be right: it nearly always is. Words in phrases are meant as they stand.
+        """
+        if self._corrected[0] == query:
+            return self._corrected[1]
+        fixed: dict[str, Correction] = {}
+        for term, word in self._analyzer.spelled(query).items():
+            if len(word) < MIN_CORRECTED or not word.isalpha() or tokens.has_run(word) or self.frequency(term):
+                continue
+            near = self._near(word) if word.isascii() else self._near_term(term)
+            if near:
+                fixed[term] = Correction(word, min(near, key=lambda hit: (-hit[1], hit[0]))[0])
+        self._corrected = (query, fixed)  # asked for by matching, coverage and snippets in turn
+        return fixed
+
+    def _near(self, word: str) -> list[tuple[str, int]]:
+        """The terms of all words that are an edit away, each with its frequency, which is not 0."""
+        terms = dict.fromkeys(self._analyzer.text.analyze(" ".join(edits(word))))
+        return [(term, count) for term in terms if (count := int(self._searcher.doc_freq(BODY, term)))]
+
+    def _near_term(self, term: str) -> list[tuple[str, int]]:
+        """As ``_near``, for words beyond a to z: only the terms themselves are compared."""
+        return [hit for hit in self._searcher.terms_with_prefix(BODY, term[0]) if one_edit(term, hit[0])]
+
     def query(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
         """The whole query; None if it cannot find anything."""
-        wanted = [(Occur.Should, self._word(term)) for term in self._analyzer.query_terms(query)]
+        wanted = [(Occur.Should, self._word(term)) for term in self.terms(query)]
         wanted += [(Occur.Should, whole) for whole in self._wholes(query)]
         wanted += [(Occur.Should, joined) for joined in self._joined(query)]
         if not wanted:

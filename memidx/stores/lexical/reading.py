@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from tempfile import TemporaryDirectory
 
+    from memidx.ground.edits import Correction
     from memidx.ground.pageset import PageSet
+    from memidx.parsing.highlight import LineMatch
 
+CORRECTED = 0.7  # of a word's weight, in coverage, when only a word an edit away was found
 _TIES = 16  # hits looked at beyond the limit, so that equal scores are cut in a settled order
 
 
@@ -82,10 +85,12 @@ class LexicalIndex:
 
     def coverages(self, query: ParsedQuery, pages: PageSet | None, limit: int) -> list[SectionScore]:
         """The sections that hold the greatest shares of the query's words, weighted by idf; scores in [0, 1]."""
-        weights = self.idf(self.terms(query))
-        total = math.fsum(weights.values())
+        total = math.fsum(self.idf(self.analyzer.query_terms(query)).values())
         if not total:
             return []
+        weights = self.idf(self.terms(query))
+        for term in {correction.term for correction in self.corrections(query)}:  # it may well be another word
+            weights[term] *= CORRECTED
         with guarded(self.folder):
             wanted = self._matcher.covering(weights, query, pages)
             found = self._top(wanted, limit) if wanted is not None else []
@@ -112,7 +117,17 @@ class LexicalIndex:
 
     def terms(self, query: ParsedQuery) -> list[str]:
         """The index terms that the query's words come to, distinct, without stop words if others remain."""
-        return self.analyzer.query_terms(query)
+        with guarded(self.folder):
+            return self._matcher.terms(query)
+
+    def corrections(self, query: ParsedQuery) -> list[Correction]:
+        """The query's words that stand nowhere, where the vault has one that is an edit away."""
+        with guarded(self.folder):
+            return list(self._matcher.corrections(query).values())
+
+    def highlight(self, text: str, query: ParsedQuery) -> list[LineMatch]:
+        """The lines of a section's text that the query's words stand in, and where."""
+        return self.analyzer.highlight(text, query, self.terms(query))
 
     def doc_freq(self, term: str) -> int:
         """In how many sections an index term occurs; deleted ones still count until the index is built anew."""
