@@ -57,7 +57,7 @@ def test_edits_are_the_words_one_edit_away_that_start_the_same(word, other):
 @pytest.mark.parametrize(
     ("typed", "page"),
     [
-        ("deploymnet troubleshootng", "ops/deployment.md"),  # stems of what was typed are two edits from the right ones
+        ("failed deploymnet", "ops/deployment.md"),  # its stem is two edits from the right one
         ("nightly bakcup", "ops/backup.md"),
         ("databse logs", "ops/deployment.md"),
     ],
