@@ -12,6 +12,7 @@ from memidx.ground.names import OWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from memidx.ground.page import Link
     from memidx.stores.catalog import Catalog, NameHit, PageRow
 
 CANDIDATES = 8  # as many as a message can name
@@ -55,6 +56,18 @@ def resolve(catalog: Names, name: str, origin: str) -> Resolved:
         return Resolved(name, exact)
     longer = catalog.names_with_prefix(folded + " ", CANDIDATES * 4)
     return Resolved(name, _pages(hit.page for hit in longer if hit.source in OWN))
+
+
+def link_targets(catalog: Names, origin: str, link: Link) -> tuple[int, ...]:
+    """The pages a link may mean: a wiki link by path or name, a relative one by path."""
+    if link.form == "wiki":
+        return resolve(catalog, link.target.removeprefix("/"), origin).pages
+    base = "" if link.target.startswith("/") else posixpath.dirname(origin)
+    path = posixpath.normpath(posixpath.join(base, link.target.lstrip("/")))
+    for name in (path, path + ".md", path + ".markdown", posixpath.normpath(link.target)):
+        if not name.startswith("..") and (found := catalog.page_ids([name])):
+            return tuple(found.values())
+    return ()
 
 
 def successors(catalog: Catalog, pages: Iterable[PageRow]) -> dict[int, tuple[int, ...]]:

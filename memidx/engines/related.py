@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memidx.engines.references import resolve, successors
+from memidx.engines.references import link_targets, successors
 from memidx.ground.fold import fold_name
 from memidx.ground.listing import path_key
 
@@ -115,23 +115,11 @@ def _names(page: PageRow) -> set[str]:
 
 
 def _link_row(catalog: Catalog, page: PageRow, link: Link) -> LinkRow:
-    found = _targets(catalog, page.path, link)
+    found = link_targets(catalog, page.path, link)
     paths = tuple(row.path for row in catalog.pages(found).values())
     state = "page" if len(paths) == 1 else "ambiguous" if paths else "file" if _is_file(link.target) else "broken"
     written = f"[[{link.target}]]" if link.form == "wiki" else link.target
     return LinkRow(page.path, link.line, written, state, paths, link.anchor)
-
-
-def _targets(catalog: Catalog, origin: str, link: Link) -> tuple[int, ...]:
-    """The pages a link may mean: a wiki link by path or name, a relative one by path."""
-    if link.form == "wiki":
-        return resolve(catalog, link.target.removeprefix("/"), origin).pages
-    base = "" if link.target.startswith("/") else posixpath.dirname(origin)
-    path = posixpath.normpath(posixpath.join(base, link.target.lstrip("/")))
-    for name in (path, path + ".md", path + ".markdown", posixpath.normpath(link.target)):
-        if not name.startswith("..") and (found := catalog.page_ids([name])):
-            return tuple(found.values())
-    return ()
 
 
 def _is_file(target: str) -> bool:

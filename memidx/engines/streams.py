@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from memidx.engines.references import link_targets
 from memidx.ground.fold import fold_name
 from memidx.ground.fusion import contrast
-from memidx.ground.names import name_score, near_score
+from memidx.ground.names import EXACT_OWN, is_path, label_score, name_score, near_score
 from memidx.ground.scores import SectionScore
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from memidx.ground.query import ParsedQuery
     from memidx.ground.scores import VectorScore
     from memidx.ground.settings import VectorSettings
+    from memidx.stores.catalog import Catalog
 
 MIN_PREFIX = 3
 MIN_NEAR = 5  # letters of a name that may hold a typing error
@@ -99,9 +102,9 @@ def _nearest(
 
 
 def title_stream(snapshot: Snapshot, text: str, pages: PageSet | None, window: int) -> Found:
-    """Pages whose title, alias, slug, id, tag or entity is the query, or starts with it.
+    """Pages whose title, alias, slug, id, tag, entity or path is the query, or starts with it.
 
-    Where there are none: those whose name is one typing error away.
+    Where there are none: those whose name is one typing error away. And those that other pages call so in their links.
     """
     folded = fold_name(text)
     if not folded:
@@ -113,6 +116,9 @@ def title_stream(snapshot: Snapshot, text: str, pages: PageSet | None, window: i
     # A number one digit off is another number, and a short name one letter off another name.
     if not hits and len(folded) >= MIN_NEAR and not any(char.isdigit() for char in folded):
         scores = [(hit.page, near_score(hit.source)) for hit in snapshot.catalog.names_near(folded)]
+    scores += _labelled(snapshot.catalog, folded)
+    if is_path(text):
+        scores += [(page, EXACT_OWN) for page in snapshot.catalog.page_ids_ending(text.strip())]
     best: dict[int, float] = {}
     for page, score in scores:
         if pages is None or page in pages.allowed:
@@ -120,6 +126,16 @@ def title_stream(snapshot: Snapshot, text: str, pages: PageSet | None, window: i
     first = snapshot.catalog.first_sections(best)
     found = [SectionScore(first[page], page, score) for page, score in best.items() if page in first]
     return best_per_page(found[:window] if len(found) <= window else sorted(found, key=order)[:window])
+
+
+def _labelled(catalog: Catalog, folded: str) -> list[tuple[int, float]]:
+    """The pages that other pages call so in their links, with their scores."""
+    links = catalog.links_called(folded)
+    origins = catalog.pages({page for page, _ in links})
+    led = Counter[int]()
+    for page, link in links:
+        led.update(other for other in link_targets(catalog, origins[page].path, link) if other != page)
+    return [(page, label_score(count / len(links))) for page, count in led.items()]
 
 
 def order(score: SectionScore) -> tuple[float, int]:

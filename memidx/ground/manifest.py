@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.model import ModelIdentity
 
-FORMAT = 2
+FORMAT = 3
 
 
 class FileDigest(NamedTuple):

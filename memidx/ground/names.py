@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-# A title, an alias, a slug or an id names one page; a tag or an entity is shared by many.
+# A title, an alias, a slug or an id names one page; a tag or an entity is shared by many. An index page also answers
+# to its folder, but links do not resolve by that.
 OWN = frozenset({"title", "alias", "slug", "id"})
 EXACT_OWN, EXACT_SHARED = 1.0, 0.6
 PREFIX_OWN, PREFIX_SHARED = 0.5, 0.2
 NEAR_OWN, NEAR_SHARED = 0.7, 0.4
+LABEL = 0.9
 
 
 def is_identifier(folded: str) -> bool:
@@ -15,6 +17,16 @@ def is_identifier(folded: str) -> bool:
     A page whose name starts with it is that page, whatever the name says after it.
     """
     return " " in folded and any(char.isdigit() for char in folded)
+
+
+def is_path(text: str) -> bool:
+    """Whether a query is typed as a page's path, or the end of one: ``runbooks/restore.md``, ``restore.md``."""
+    return text.strip().lower().endswith((".md", ".markdown")) and " /" not in text and "\n" not in text
+
+
+def label_score(agreement: float) -> float:
+    """In [0, 1): the query is what links are labelled; ``agreement`` is the share of them that lead to the page."""
+    return LABEL * agreement
 
 
 def near_score(source: str) -> float:
@@ -30,7 +42,7 @@ def name_score(query: str, name: str, source: str) -> float:
     """
     own = source in OWN
     if name == query:
-        return EXACT_OWN if own else EXACT_SHARED
+        return EXACT_OWN if own or source == "folder" else EXACT_SHARED
     whole_words = name[len(query)] == " "
     if own and whole_words and is_identifier(query):
         return EXACT_OWN

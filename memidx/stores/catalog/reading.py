@@ -72,6 +72,14 @@ class Catalog:
             found.update((to_text(path), page) for path, page in rows)
         return found
 
+    def page_ids_ending(self, path: str) -> list[int]:
+        """Ids of the pages whose path is ``path``, or ends with it after a slash."""
+        end = to_bytes("/" + path.lstrip("/"))
+        rows = self._rows(
+            "SELECT id FROM pages WHERE path = ? OR substr(path, ?) = ? ORDER BY id", (end[1:], -len(end), end)
+        )
+        return [page for (page,) in rows]
+
     def pages(self, ids: Iterable[int]) -> dict[int, PageRow]:
         """Pages by id."""
         found: dict[int, PageRow] = {}
@@ -170,6 +178,11 @@ class Catalog:
             (prefix, prefix + "\U0010ffff", limit),
         )
         return [NameHit(*row) for row in rows]
+
+    def links_called(self, name: str) -> list[tuple[int, Link]]:
+        """Links whose folded label is ``name``, each with the page it stands on; one a page and target."""
+        rows = self._rows("SELECT page, form, target FROM labels WHERE name = ? ORDER BY page, form, target", (name,))
+        return [(page, Link(form, target, "", name, 0, 0)) for page, form, target in rows]
 
     def names_near(self, name: str) -> list[NameHit]:
         """Pages with a folded name that is one edit from ``name``, by name."""

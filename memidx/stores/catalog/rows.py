@@ -23,6 +23,8 @@ CREATE TABLE fields (key TEXT NOT NULL, value TEXT NOT NULL, page INTEGER NOT NU
     PRIMARY KEY (key, value, page)) WITHOUT ROWID;
 CREATE TABLE links (page INTEGER NOT NULL, form TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
     label TEXT NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL);
+CREATE TABLE labels (name TEXT NOT NULL, page INTEGER NOT NULL, form TEXT NOT NULL, target TEXT NOT NULL,
+    PRIMARY KEY (name, page, form, target)) WITHOUT ROWID;
 CREATE TABLE diagnostics (page INTEGER, path BLOB NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
     severity TEXT NOT NULL, message TEXT NOT NULL, code TEXT NOT NULL);
 """
@@ -34,9 +36,11 @@ CREATE INDEX sections_digest ON sections (digest);
 CREATE INDEX names_page ON names (page);
 CREATE INDEX fields_page ON fields (page);
 CREATE INDEX links_page ON links (page);
+CREATE INDEX labels_page ON labels (page);
 CREATE INDEX diagnostics_page ON diagnostics (page);
 """
-BY_PAGE = ("sections", "names", "fields", "links", "diagnostics")
+BY_PAGE = ("sections", "names", "fields", "links", "labels", "diagnostics")
+INDEX_PAGES = frozenset({"index", "_index", "readme"})  # a page of one of these names speaks for its folder
 MANY = 500  # parameters in one statement; SQLite's own limit is higher, and not everywhere the same
 
 
@@ -86,9 +90,12 @@ class Counts(NamedTuple):
 
 def page_names(page: Page) -> list[tuple[str, str]]:
     """The folded names a page answers to, each with its source, sorted."""
-    stem = page.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    *folders, name = page.path.split("/")
+    stem = name.rsplit(".", 1)[0]
     meta = page.meta
     named = [("title", page.title), ("slug", stem), ("id", meta.id or "")]
+    if folders and stem.lower() in INDEX_PAGES:
+        named.append(("folder", folders[-1]))
     named += (
         [("alias", a) for a in meta.aliases] + [("tag", t) for t in meta.tags] + [("entity", e) for e in meta.entities]
     )

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Self
 
+from memidx.ground.fold import fold_name
 from memidx.stores.catalog.reading import Catalog
 from memidx.stores.catalog.rows import BY_PAGE, INDEXES, SCHEMA, SectionRow, chunks, meta_json, page_names, to_bytes
 
@@ -83,6 +84,10 @@ class CatalogWriter(Catalog):
             sorted({(f.key.casefold(), f.value.casefold(), page_id) for f in page.fields}),
         )
         self._db.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?)", [(page_id, *link) for link in page.links])
+        self._db.executemany(
+            "INSERT OR IGNORE INTO labels VALUES (?,?,?,?)",
+            [(fold_name(k.label), page_id, k.form, k.target) for k in page.links if k.label and k.target],
+        )
         self.add_diagnostics(page.diagnostics, page_id)
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic], page_id: int | None = None) -> None:
