@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memidx.engines.recent import Recent
     from memidx.engines.related import PageLinks, Related
     from memidx.engines.snapshot import Snapshot
-    from memidx.ground.hits import Freshness
+    from memidx.ground.hits import Answer, Freshness
     from memidx.ledger import Dates
     from memidx.stores.catalog import PageRow
     from memidx.vault import Notify, Refresh, Vault
@@ -206,6 +206,37 @@ def related(
 
     snapshot, page = _page(vault, spec, cwd, notify)
     return page, relate(snapshot, page, limit)
+
+
+def near(
+    vault: Vault,
+    spec: str,
+    cwd: Path | None = None,
+    *,
+    now: float | None = None,
+    notify: Notify | None = None,
+    track: bool = True,
+    **options: Unpack[QueryOptions],
+) -> Answer:
+    """Pages like the one that ``spec`` names, or like its section at a line: ``PATH`` or ``PATH:LINE``.
+
+    They are ranked as for a question that says what the page says. Raises UsageError as ``related`` does.
+    """
+    from memidx.engines.near import subject
+    from memidx.engines.query import answer
+    from memidx.ledger import count_hits
+    from memidx.vault import make_answer
+
+    path, colon, line = spec.rpartition(":")
+    at_line = int(line) if colon and line.isdecimal() else None
+    snapshot, page = _page(vault, spec if at_line is None else path, cwd, notify)
+    about = subject(snapshot, page, at_line)
+    question = make_question("", vault.settings, now=time.time() if now is None else now, **options)
+    asked, dates = informed(vault, replace(question, parsed=about.parsed, near=about), snapshot, WORKTREE)
+    ranked = answer(snapshot, asked, vault.embedder, vault.settings)
+    if track:
+        count_hits(vault, snapshot, [hit.path for hit in ranked.hits], question.now)
+    return make_answer(spec, snapshot, "fresh", ranked, dates.notices)
 
 
 def links(vault: Vault, spec: str, cwd: Path | None = None, *, notify: Notify | None = None) -> PageLinks:

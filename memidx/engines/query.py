@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from memidx.engines.near import Subject
     from memidx.engines.ranking import Candidate, Changed
     from memidx.engines.snapshot import Snapshot
     from memidx.ground.model import Embedder
@@ -64,6 +65,7 @@ class Question:
     explain: bool = False
     usage: Mapping[int, Usage] = field(default_factory=dict)
     changed: Changed = unknown
+    near: Subject | None = None  # ask for pages like this one; it has words and a vector of its own
 
 
 class QueryOptions(TypedDict, total=False):
@@ -183,7 +185,7 @@ def rank_pages(
     found = _run_streams(snapshot, question, pages, embedder, settings, limits, result)
     likeness = Likeness(snapshot, question.parsed, pages, found)
     found_out = _evidence(found, likeness, limits)
-    enough = question.only is not None or found_out.enough
+    enough = question.only is not None or question.near is not None or found_out.enough
     order = Order(question.rank, question.now, limits.floor, question.usage, question.weights, question.changed)
     ranking = rank(snapshot.catalog, found, settings, order, likeness) if enough else nothing
     if question.explain:
@@ -236,10 +238,11 @@ def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:
     allowed = _selected(snapshot.catalog, filters, question.changed)
     expired = frozenset() if question.include_expired else snapshot.catalog.expired(question.now)
     needs_words = bool(parsed.phrases or parsed.excluded)
-    if allowed is None and not needs_words and not expired:
+    left_out = expired if question.near is None else expired | {question.near.page}
+    if allowed is None and not needs_words and not left_out:
         return None
     every = snapshot.catalog.page_numbers()
-    allowed = (set(every) if allowed is None else allowed) - expired
+    allowed = (set(every) if allowed is None else allowed) - left_out
     # A phrase must stand somewhere on the page, an excluded word nowhere: for the other streams too.
     for phrase in parsed.phrases:
         allowed &= snapshot.lexical.pages_with(phrase)
@@ -282,8 +285,9 @@ def _run_streams(  # noqa: PLR0917 - everything a stream works with
             elif name == "title":
                 found[name] = streams.title_stream(snapshot, question.parsed.text, pages, window)
             elif vector_ready(snapshot, embedder, result) and embedder is not None:
-                vector = embedder.embed_query(question.parsed.text)
-                if vector.any():  # no token of the question has a vector: then nothing is near it
+                near = question.near
+                vector = near.vector if near is not None else embedder.embed_query(question.parsed.text)
+                if vector is not None and vector.any():  # without a direction nothing is near it
                     found[name] = streams.vector_stream(
                         snapshot, vector, pages, window, settings.vector, limits.min_similarity
                     )

@@ -82,6 +82,12 @@ class Vectors:
         """The cosines of these rows with ``query``, in the order given."""
         return _rounded(self.rows(numbers) @ query).tolist() if len(numbers) else []
 
+    def mean(self, numbers: Sequence[int]) -> NDArray[np.float32] | None:
+        """The direction of these rows together, of unit length; None when they cancel out."""
+        total = np.add.reduce(self.rows(numbers).astype(np.float64), axis=0)
+        length = float(np.sqrt(np.einsum("i,i->", total, total, optimize=False)))
+        return (total / length).astype(np.float32) if length else None
+
     def background(self, query: NDArray[np.float32]) -> float:
         """The mean cosine of all rows with ``query``; of an even sample when there are many. 0 when there are none."""
         count = len(self)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memidx.doors import completions
 from memidx.doors.answer_text import answer_lines
 from memidx.doors.command import Command, pass_door
 from memidx.doors.hyperlinks import knows_links, link
@@ -72,9 +73,13 @@ class QueryCommand(Command):
         "memidx query how do we roll back a deploy",
         "memidx query '\"exact words\"' deploy -draft tag:ops kind:procedure",
         "memidx query --kind decision,rule --since 6m -n 5 retries",
+        "memidx query --near notes/2026-05-12.md:40",
     ),
 )
-@click.argument("text", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("text", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--near", metavar="PATH[:LINE]", shell_complete=completions.paths, help="In place of TEXT: pages like this one."
+)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many hits (default: query.limit, 10).")
 @filter_options
 @ranking_options
@@ -97,6 +102,8 @@ def command(door: Door, /, text: tuple[str, ...], **given: Any) -> int:
 
     Exit code: 0 something was found, 1 nothing, 2 an error.
     """
+    if not text and given["near"] is None:
+        raise UsageError("nothing is asked", hint="give a question, or --near PATH for pages like one")
     answer, root = _ask(door, " ".join(text), given)
     _print(door, answer, given, root)
     return FOUND if answer.hits else NOTHING
@@ -113,6 +120,8 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> tuple[Answer, Path]
         "now": now,
     }
     refresh = _refresh(given)
+    if given["near"] is not None:
+        return _near(door, text, given, asked)
     if given["index"] is not None:
         if given["rev"] is not None or given["staged"] or refresh != "auto":
             raise UsageError("--index answers from that folder alone", hint="leave --rev, --staged and --…fresh out")
@@ -125,6 +134,19 @@ def _ask(door: Door, text: str, given: Mapping[str, Any]) -> tuple[Answer, Path]
     asked["filters"] = with_known_kinds(asked["filters"], vault.settings)
     notify, track = door.say.note, not given["no_track"]
     return vault.query(text, refresh=refresh, source=source, notify=notify, track=track, **asked), vault.root
+
+
+def _near(door: Door, text: str, given: Mapping[str, Any], asked: dict[str, Any]) -> tuple[Answer, Path]:
+    from memidx.everyday import near
+
+    other = [name for name in ("rev", "staged", "index", "no_refresh", "require_fresh") if given[name]]
+    if text or other:
+        what = "a question" if text else "--" + other[0].replace("_", "-")
+        raise UsageError(f"--near and {what} do not go together", hint="leave one of them out")
+    vault = door.vault(eager=True)
+    asked["filters"] = with_known_kinds(asked["filters"], vault.settings)
+    found = near(vault, given["near"], door.cwd, notify=door.say.note, track=not given["no_track"], **asked)
+    return found, vault.root
 
 
 def _refresh(given: Mapping[str, Any]) -> Refresh:

@@ -68,6 +68,15 @@ class Analyzer:
         folded = "\n".join(text for term in query.terms for text in tokens.prepare(term).words)
         return dict(zip(self.text.analyze(folded), self._plain.analyze(folded), strict=True))
 
+    def counted(self, text: str) -> dict[str, tuple[str, int]]:
+        """The index terms of a text's words but stop words, each with the word, folded, and its number."""
+        folded = "\n".join(tokens.prepare(text).words)
+        found: dict[str, tuple[str, int]] = {}
+        for word, plain in zip(self.words(folded), self._plain.analyze(folded), strict=True):
+            if not word.stop:
+                found[word.term] = (plain, found.get(word.term, ("", 0))[1] + 1)
+        return found
+
     def query_terms(self, query: ParsedQuery) -> list[str]:
         """The index terms of a query's words and phrases, distinct, without stop words if others remain."""
         ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]

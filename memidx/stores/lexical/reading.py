@@ -120,6 +120,18 @@ class LexicalIndex:
         with guarded(self.folder):
             return self._matcher.terms(query)
 
+    def telling(self, text: str, count: int) -> list[str]:
+        """The ``count`` words that tell most about a text, by their number in it times their idf.
+
+        Words of one section only are left out: they find nothing but that section.
+        """
+        values = []
+        for term, (word, times) in self.analyzer.counted(text).items():
+            frequency = self.doc_freq(term)
+            if frequency > 1:
+                values.append((-times * idf(self.num_docs, frequency), word))
+        return [word for _, word in sorted(values)[:count]]
+
     def corrections(self, query: ParsedQuery) -> list[Correction]:
         """The query's words that stand nowhere, where the vault has one that is an edit away."""
         with guarded(self.folder):
