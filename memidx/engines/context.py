@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memidx.engines.ranking import make_form
 from memidx.ground.authority import RULE
 from memidx.ground.citation import cite
-from memidx.ground.fusion import TITLE, fuse, fused_score
+from memidx.ground.fusion import TITLE, Form, fuse, fused_score
 from memidx.ground.tokencount import estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from memidx.engines.ranking import Candidate, Ranking
     from memidx.engines.snapshot import Snapshot
@@ -28,6 +28,7 @@ LEAST_SHARE = 0.35  # of the best section's value; less relevant sections are le
 LARGEST_SHARE = 0.6  # of the budget that one section may take before it is cut down to its best piece
 LEAST_CUT = 40  # tokens; a piece that must be cut shorter says nothing
 SHORT = 60  # tokens; a shorter section counts for less
+MOST_PIECES = 4  # of about 1,500 characters; a longer section is not put together again
 LINKS_SHARE, LINKS_VALUE = 0.4, 0.5  # a section with more links than that counts for so much less
 _LINK = re.compile(r"`[^`\s]*/[^`\s]*`|\[\[[^\]\n]+\]\]|\[[^\]\n]*\]\([^)\n]*\)|https?://\S+")
 PIECES = ("\n\n", "\n", ". ", " ")
@@ -117,16 +118,17 @@ def units(snapshot: Snapshot, ranking: Ranking, settings: Settings) -> list[Unit
     """The sections that match, the best first. A section's value is its page's match and authority times its own
     share of the page's best match, relative to the best of all; in (0, 1].
     """
-    scores = _section_scores(ranking, settings)
+    form = make_form(settings, ranking.found)
+    scores = _section_scores(ranking, form)
+    most = math.fsum(form.weights.values())  # an exact title decides more than it says
     found: list[Unit] = []
     for candidate in ranking.candidates[:PAGES]:
-        strength = min(candidate.fused, 1.0) * candidate.authority.value  # an exact title decides more than it says
+        strength = min(candidate.fused, most) * candidate.authority.value
         rows = snapshot.catalog.sections_of(candidate.page.id)
         best = max((scores.get(row.id, 0.0) for row in rows), default=0.0)
         if not rows or strength <= 0:
             continue
-        for _, group in groupby(rows, key=lambda row: (row.heading, row.anchor)):
-            pieces = tuple(group)
+        for pieces in _written(rows):
             values = [scores.get(row.id, 0.0) / best if best else float(row is rows[0]) for row in pieces]
             if max(values) > 0:
                 found.append(Unit(candidate, pieces, values.index(max(values)), strength * max(values)))
@@ -136,6 +138,16 @@ def units(snapshot: Snapshot, ranking: Ranking, settings: Settings) -> list[Unit
     top = max((unit.value for unit in found), default=1.0)
     ordered = sorted(found, key=lambda u: -u.value)  # stable: of equals the better page, then the earlier section
     return [unit._replace(value=unit.value / top) for unit in ordered if unit.value / top >= LEAST_SHARE]
+
+
+def _written(rows: Sequence[SectionRow]) -> Iterator[tuple[SectionRow, ...]]:
+    """The sections of a page as their author wrote them; of one that is too long each piece by itself."""
+    for _, group in groupby(rows, key=lambda row: (row.heading, row.anchor)):
+        pieces = tuple(group)
+        if len(pieces) <= MOST_PIECES:
+            yield pieces
+        else:
+            yield from ((piece,) for piece in pieces)
 
 
 def substance(texts: Sequence[str]) -> float:
@@ -150,10 +162,10 @@ def substance(texts: Sequence[str]) -> float:
     return length * (LINKS_VALUE if linked > LINKS_SHARE * len(words) else 1.0)
 
 
-def _section_scores(ranking: Ranking, settings: Settings) -> dict[int, float]:
+def _section_scores(ranking: Ranking, form: Form) -> dict[int, float]:
     """What the streams that read sections say of each, together."""
     read = {name: [(s.section, s.score) for s in f.sections] for name, f in ranking.found.items() if name != TITLE}
-    fused = fuse(read, make_form(settings, ranking.found))
+    fused = fuse(read, form)
     return {section: score for section, shares in fused.items() if (score := fused_score(shares)) > 0}
 
 
