@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memidx.stores.vector_cache import VectorCache
 
 CONFIG = Path(".memidx", "config.yaml")
-STATE = "memidx"
+STATE, CACHE = "memidx", "cache"
 LISTING_TRIES = 4
 Refresh = Literal["auto", "never", "required"]
 Notify = Callable[[str], None]
@@ -69,7 +69,7 @@ class Vault:
     @cached_property
     def _model(self) -> tuple[Embedder | None, ModelError | None]:
         try:
-            embedder = open_embedder(self.settings.vector.model)
+            embedder = open_embedder(self.settings.vector.model, self.snapshots.home / CACHE)
             if embedder is not None:
                 _ = embedder.identity  # some models only know it once they are loaded
         except ModelError as error:
@@ -165,7 +165,7 @@ class Vault:
             return
         from memidx.stores.vector_cache import VectorCache
 
-        cache = VectorCache(self.snapshots.home / "cache" / self.embedder.identity.key() / "vectors.db")
+        cache = VectorCache(self.snapshots.home / CACHE / self.embedder.identity.key() / "vectors.db")
         try:
             yield cache
         finally:
