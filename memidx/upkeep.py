@@ -10,11 +10,12 @@ from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
 from memidx.ground.source import WORKTREE, Source
+from memidx.opening import load_settings, open_vault
 from memidx.parsing.config import set_option
 from memidx.stores.git import Git, PageChangedError, find_vault
 from memidx.stores.git.trees import VaultFiles, staged_paths, vault_prefixes
 from memidx.stores.sidecar import SIDECAR, SidecarFile
-from memidx.vault import LISTING_TRIES, STATE, Vault, load_settings, open_vault
+from memidx.vault import LISTING_TRIES, STATE, Vault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

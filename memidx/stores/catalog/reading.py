@@ -10,7 +10,6 @@ from memidx.ground.diagnostics import Diagnostic
 from memidx.ground.edits import one_edit
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.fold import fold_name
-from memidx.ground.page import Link
 from memidx.stores.catalog.rows import (
     Counts,
     NameHit,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memidx.ground.filters import Filters
+    from memidx.ground.page import Link
 
 
 class Catalog:
@@ -209,6 +209,8 @@ class Catalog:
 
     def links(self, pages: Iterable[int]) -> list[tuple[int, Link]]:
         """Links as written on these pages."""
+        from memidx.ground.page import Link  # with it comes what only parsing needs
+
         found: list[tuple[int, Link]] = []
         for chunk in chunks(list(pages)):
             marks = ",".join("?" * len(chunk))
