@@ -230,10 +230,13 @@ def digests(folder: Path, known: dict[tuple[int, int], FileDigest]) -> dict[str,
         with path.open("rb") as file:
             return FileDigest(stat.st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
-    from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query does not need
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    if known:  # an update: what is left is soon done
+        return dict(zip(names, map(one, paths), strict=True))
+    from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query and an update do not need
 
     with ThreadPoolExecutor(2) as pool:  # hashing works outside the interpreter lock
-        return {p.relative_to(folder).as_posix(): d for p, d in zip(paths, pool.map(one, paths), strict=True)}
+        return dict(zip(names, pool.map(one, paths), strict=True))
 
 
 def inodes(folder: Path, manifest: Manifest) -> dict[tuple[int, int], FileDigest]:
@@ -247,11 +250,14 @@ def inodes(folder: Path, manifest: Manifest) -> dict[tuple[int, int], FileDigest
 
 
 def sync_tree(folder: Path) -> None:
-    """Flush every file and folder below ``folder`` to the disk."""
+    """Flush every file and folder below ``folder`` to the disk.
+
+    A hard link is into a snapshot that was published, and flushed then.
+    """
     for path in sorted(folder.rglob("*")):
         if path.is_dir():
             sync_folder(path)
-        else:
+        elif path.stat().st_nlink == 1:
             with path.open("rb") as file:
                 os.fsync(file.fileno())
     sync_folder(folder)
