@@ -13,7 +13,6 @@ import os
 import re
 import struct
 import sys
-import tempfile
 from bisect import bisect_left
 from heapq import heapify, heappop, heappush
 from pathlib import Path
@@ -134,6 +133,8 @@ def write(path: Path, source: bytes) -> None:
     """
     if not NATIVE:
         return
+    import tempfile
+
     name = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
