@@ -40,7 +40,7 @@ def run(root: Path, checkout: Path, *args: str) -> Times:
     done = subprocess.run(args, cwd=root, env=env, capture_output=True, text=True, check=False)
     took, now = time.perf_counter() - begun, os.times()
     if done.returncode not in (0, 1):
-        raise SystemExit(f"{args}: {done.stderr}")
+        raise SystemExit(f"{args}: exit code {done.returncode}: {done.stderr}")
     cpu = now.children_user + now.children_system - used.children_user - used.children_system
     return took * 1000, cpu * 1000
 
