@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,7 +84,7 @@ def behind(outcomes: Sequence[Outcome], answer_floor: float, relevance_floor: fl
 
 
 def with_ranking(settings: Settings, **changes: Any) -> Settings:
-    return replace(settings, ranking=replace(settings.ranking, **changes))
+    return settings._replace(ranking=settings.ranking._replace(**changes))
 
 
 def share(part: int, whole: int) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import random
 import statistics
 import sys
-from dataclasses import replace
 
 from judged import Judged, Relabelled, sets_from
 
@@ -43,7 +42,7 @@ def main(folders: list[str]) -> None:
         judged = Judged(folder, limit=600)
         pages = [row.id for row in judged.snapshot.catalog.all_pages()]
         for form in FORMS:
-            settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form))
+            settings = judged.settings._replace(fusion=judged.settings.fusion._replace(form=form))
             plain = Relabelled(judged.snapshot.catalog, {})
             base = judged.measure(
                 {

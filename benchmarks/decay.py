@@ -28,10 +28,10 @@ from memidx.ground.history import Trace, bulk_size
 from memidx.ground.retention import retention
 from memidx.ground.settings import DecaySettings
 from memidx.ledger import list_decay
+from memidx.opening import open_vault
 from memidx.parsing.sidecar import event_line, parse_sidecar
 from memidx.stores.access import AccessLog
 from memidx.stores.git.history import commits
-from memidx.vault import open_vault
 
 DEFAULT = DecaySettings()
 PLAIN = {

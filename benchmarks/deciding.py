@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from judged import Judged
@@ -76,7 +75,7 @@ def main(root: Path) -> None:
         )
         print("|---|---|---|---|---|")
         for form in FORMS:
-            settings = replace(judged.settings, fusion=replace(judged.settings.fusion, form=form))
+            settings = judged.settings._replace(fusion=judged.settings.fusion._replace(form=form))
             plain, ranked, places, louder = {}, {}, [], []
             for asked in judged.asked:
                 by_relevance = judged.ranking(asked, settings, by="relevance")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,7 +47,7 @@ class Judged:
         limits = engine.cutoffs(self.snapshot, question, self.vault.embedder, self.settings)
         if wide:
             limits = limits._replace(min_similarity=-1.0)
-        plain = replace(self.settings, fusion=replace(self.settings.fusion, form="rrf"))
+        plain = self.settings._replace(fusion=self.settings.fusion._replace(form="rrf"))
         found, apart = (
             engine._run_streams(self.snapshot, question, None, self.vault.embedder, s, limits, engine.Ranked())
             for s in (self.settings, plain)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +53,7 @@ class WordCount:
 def rankings(judged: Judged) -> dict[str, dict[str, list[str]]]:
     """By way and query: paths in order."""
     counted = WordCount(judged)
-    plain = replace(judged.settings, fusion=replace(judged.settings.fusion, form="rrf"))
+    plain = judged.settings._replace(fusion=judged.settings.fusion._replace(form="rrf"))
     catalog = judged.snapshot.catalog
     found: dict[str, dict[str, list[str]]] = {way: {} for way in WAYS}
     for asked in judged.asked:

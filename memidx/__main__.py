@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+# Threads of the linear algebra below numpy cost a quarter of its import, and a scan is over before they are of use.
+# With one thread the last bits of a cosine do not depend on the number of processors either.
+ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 nothing found, 2 an error, 3 a bug, 130 interrupted."""
+    os.environ.setdefault(ONE_THREAD, "1")
     try:
         from memidx.doors.outcome import run
 

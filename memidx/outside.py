@@ -5,7 +5,6 @@ vault, and a vault that may not open at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from memidx.engines.query import QueryOptions, answer, make_question
@@ -13,10 +12,11 @@ from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, GitError, ModelError, UsageError
 from memidx.ground.nearest import did_you_mean
 from memidx.ground.settings import Settings
+from memidx.opening import load_settings
 from memidx.parsing.config import apply_environment, set_option
 from memidx.stores.embedding import open_embedder
 from memidx.stores.git import Git, find_vault
-from memidx.vault import Vault, load_settings, make_answer
+from memidx.vault import Vault, make_answer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,6 +122,6 @@ def diagnose(start: Path, *, environ: Mapping[str, str], options: Options, machi
         found.append(doctor.Finding("config", "ok", "valid" if settings != Settings() else "the defaults"))
     except ConfigError as error:
         found.append(doctor.Finding("config", "fail", error.message, error.hint or "mend it"))
-        without = replace(Settings(), vector=replace(Settings().vector, model="none"))
+        without = Settings()._replace(vector=Settings().vector._replace(model="none"))
         vault, embedder, error_ = Vault(git, without, environ), None, None
     return [*found, *doctor.vault_findings(git, vault.snapshots, embedder, error_)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memidx.ground.settings import VectorSettings
 from memidx.ground.source import WORKTREE, Source
+from memidx.opening import CONFIG, open_vault
 from memidx.stores.snapshots import MANIFEST
-from memidx.vault import CONFIG, Vault, open_vault
+from memidx.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ def for_server(settings: Settings) -> Settings:
     """A server loads the graph once, so it uses one from GRAPH_FROM vectors on, unless the settings say a number."""
     if settings.vector.graph_from != VectorSettings().graph_from:
         return settings
-    return replace(settings, vector=replace(settings.vector, graph_from=GRAPH_FROM))
+    return settings._replace(vector=settings.vector._replace(graph_from=GRAPH_FROM))
 
 
 class Desk:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memidx.engines.check import Checked, Question, Sidecar, check, is_wanted
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
 from memidx.ground.source import WORKTREE, Source
+from memidx.opening import load_settings, open_vault
 from memidx.parsing.config import set_option
 from memidx.stores.git import Git, PageChangedError, find_vault
 from memidx.stores.git.trees import VaultFiles, staged_paths, vault_prefixes
 from memidx.stores.sidecar import SIDECAR, SidecarFile
-from memidx.vault import LISTING_TRIES, STATE, Vault, load_settings, open_vault
+from memidx.vault import LISTING_TRIES, STATE, Vault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from memidx.engines.check import Checked, Sidecar
     from memidx.engines.hooks import Standing, Step
     from memidx.engines.mend import Mend
     from memidx.ground.diagnostics import Diagnostic, Severity
@@ -63,6 +64,8 @@ def _check(
     least: Severity,
     now: float,
 ) -> Checked:
+    from memidx.engines.check import Question, Sidecar, check, is_wanted  # with it the parsers, 40 ms
+
     settings = vault.settings
     files = VaultFiles(vault.git, listing.source, source.value if source.kind == "staged" else None)
     said = reported or (lambda _: True)
@@ -99,6 +102,8 @@ def apply_mends(vault: Vault, mends: list[Mend]) -> None:
 
 
 def _sidecar(vault: Vault, listing: Listing, files: VaultFiles) -> Sidecar:
+    from memidx.engines.check import Sidecar
+
     data = files.read(SIDECAR)
     if not data:
         return Sidecar()
@@ -127,13 +132,19 @@ def _known(vault: Vault) -> Catalog | None:
 # -- hooks ------------------------------------------------------------------------------------------------------------
 
 
-def vaults_here(start: Path, environ: Mapping[str, str], options: Iterable[tuple[str, str]]) -> Iterator[Vault]:
-    """The vaults of the work tree that ``start`` is in, outermost first. Each is opened when it is asked for."""
+def vaults_here(
+    start: Path, environ: Mapping[str, str], options: Iterable[tuple[str, str]], *, eager: bool = False
+) -> Iterator[Vault]:
+    """The vaults of the work tree that ``start`` is in, outermost first. Each is opened when it is asked for.
+
+    ``eager`` starts the listing of the working tree at once.
+    """
     where = find_vault(start, environ)
     git = Git(where, environ)
+    pending = git.start_worktree() if eager else None
     for prefix in vault_prefixes(git, environ.get("GIT_INDEX_FILE")):
         if prefix == where.prefix:
-            yield Vault(git, settings_of(where.root, environ, options), environ)
+            yield Vault(git, settings_of(where.root, environ, options), environ, pending)
         else:
             yield open_vault(where.top / prefix, environ=environ, options=options)
 
@@ -151,6 +162,8 @@ def check_staged(vault: Vault, staged: Source, listing: Listing, now: float) -> 
     prefix = vault.git.where.prefix
     changed = {p.removeprefix(prefix) for p in staged_paths(vault.git, staged.value) if p.startswith(prefix)}
     if not changed:
+        from memidx.engines.check import Checked
+
         return Checked(0, ())
     return check_pages(vault, staged, now=now, reported=changed.__contains__, least="error", listing=listing)
 

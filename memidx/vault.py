@@ -5,28 +5,22 @@ The CLI, the hooks, the tests and the Python API all come through here.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memidx.engines.inputs import Inputs
-from memidx.engines.query import QueryOptions, Ranked, answer, make_question
 from memidx.engines.snapshot import Snapshot
-from memidx.ground.errors import BrokenSnapshotError, ConfigError, ModelError, NoSnapshotError, StaleError
+from memidx.ground.errors import BrokenSnapshotError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
-from memidx.ground.hits import Answer, Freshness
 from memidx.ground.manifest import content_key
-from memidx.ground.settings import Settings
 from memidx.ground.source import WORKTREE, Source
-from memidx.parsing.config import apply_environment, parse_config, set_option
 from memidx.parsing.selector import make_selector
 from memidx.stores.embedding import open_embedder
-from memidx.stores.git import Git, PageChangedError, find_vault
+from memidx.stores.git import PageChangedError
 from memidx.stores.libraries import installed_versions
 from memidx.stores.snapshots import Snapshots, worktree_id
 
@@ -34,16 +28,18 @@ if TYPE_CHECKING:
     from memidx.engines.build import BuildReport
     from memidx.engines.export import Exported
     from memidx.engines.feedback import Outcome
+    from memidx.engines.query import QueryOptions, Ranked
     from memidx.engines.show import Shown
     from memidx.engines.status import Status
+    from memidx.ground.hits import Answer, Freshness
     from memidx.ground.listing import Listing
     from memidx.ground.model import Embedder
+    from memidx.ground.settings import Settings
     from memidx.parsing.judgements import JudgedQuery, Run
-    from memidx.stores.git import WorktreeRun
+    from memidx.stores.git import Git, WorktreeRun
     from memidx.stores.vector_cache import VectorCache
 
-CONFIG = Path(".memidx", "config.yaml")
-STATE = "memidx"
+STATE, CACHE = "memidx", "cache"
 LISTING_TRIES = 4
 Refresh = Literal["auto", "never", "required"]
 Notify = Callable[[str], None]
@@ -69,7 +65,7 @@ class Vault:
     @cached_property
     def _model(self) -> tuple[Embedder | None, ModelError | None]:
         try:
-            embedder = open_embedder(self.settings.vector.model)
+            embedder = open_embedder(self.settings.vector.model, self.snapshots.home / CACHE)
             if embedder is not None:
                 _ = embedder.identity  # some models only know it once they are loaded
         except ModelError as error:
@@ -165,7 +161,7 @@ class Vault:
             return
         from memidx.stores.vector_cache import VectorCache
 
-        cache = VectorCache(self.snapshots.home / "cache" / self.embedder.identity.key() / "vectors.db")
+        cache = VectorCache(self.snapshots.home / CACHE / self.embedder.identity.key() / "vectors.db")
         try:
             yield cache
         finally:
@@ -193,9 +189,12 @@ class Vault:
         Raises StaleError when ``refresh`` is "required" and the index is behind, NoSnapshotError when it is "never"
         and nothing was built yet.
         """
+        from memidx.engines.query import answer, make_question  # 25 ms that other commands do without
         from memidx.ledger import count_hits, informed
 
         question = make_question(text, self.settings, now=time.time() if now is None else now, **options)
+        if question.only in {None, "vector"} and self.embedder is not None:
+            import memidx.stores.vectors  # noqa: F401 - numpy, 65 ms: best spent while git looks at the working tree
         snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
         try:
             asked, dates = informed(self, question, snapshot, source)
@@ -346,6 +345,8 @@ class Vault:
 
 def make_answer(text: str, snapshot: Snapshot, fresh: Freshness, ranked: Ranked, notices: Sequence[str]) -> Answer:
     """The frozen answer."""
+    from memidx.ground.hits import Answer
+
     return Answer(
         query=text,
         snapshot=snapshot.key,
@@ -356,48 +357,3 @@ def make_answer(text: str, snapshot: Snapshot, fresh: Freshness, ranked: Ranked,
         notices=(*notices, *ranked.notices),
         explain=ranked.explain,
     )
-
-
-def load_settings(root: Path, environ: Mapping[str, str]) -> Settings:
-    """Defaults, then `.memidx/config.yaml` of the vault, then `MEMIDX_…` variables."""
-    path = root / CONFIG
-    settings = Settings()
-    try:
-        # A link could point out of the vault, and a vault is not trusted.
-        if path.is_symlink() or path.parent.is_symlink():
-            raise ConfigError(f"{path}: is a symbolic link, which is not followed", hint="replace it by a file")
-        settings = parse_config(path.read_text(encoding="utf-8-sig"), CONFIG.as_posix(), settings)
-    except FileNotFoundError:
-        pass
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is not UTF-8 text: {error.reason}", hint="save it as UTF-8") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    return apply_environment(settings, environ)
-
-
-def open_vault(
-    path: str | os.PathLike[str] = ".",
-    *,
-    environ: Mapping[str, str] | None = None,
-    eager: bool = False,
-    options: Iterable[tuple[str, str]] = (),
-    **changes: object,
-) -> Vault:
-    """Open the vault that ``path`` is in. ``options`` are ``("part.name", "value")`` pairs, over the
-    config and the environment; ``changes`` replace parts of the settings, e.g. ``query=QuerySettings(…)``.
-
-    ``eager`` starts git's listing of the working tree at once, so that it runs while libraries are imported.
-
-    Raises NotARepositoryError outside a git repository, ConfigError when the config cannot be used.
-    """
-    environ = os.environ if environ is None else environ
-    where = find_vault(Path(path), environ)
-    git = Git(where, environ)
-    pending = git.start_worktree() if eager else None
-    settings = load_settings(where.root, environ)
-    for name, value in options:
-        settings = set_option(settings, name, value, "--set")
-    if changes:
-        settings = replace(settings, **changes)  # type: ignore[arg-type]
-    return Vault(git, settings, environ, pending)

@@ -398,3 +398,20 @@ def test_b7_vectors_of_another_model_are_never_compared(repo):
     answer = vault.query("fruit", refresh="never")
     assert answer.fresh == "stale" and "vector" in answer.degraded
     assert all("vector" not in h.streams for h in answer.hits)
+
+
+def test_an_update_flushes_what_is_new_and_not_what_is_linked(repo, monkeypatch):
+    repo.write({f"{n}.md": f"# Page {n}\n\nWords of {n}.\n" for n in range(201)})
+    vault = memidx.open_vault(repo.root)
+    vault.build()
+    flushed = set()
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (flushed.add(os.fstat(handle).st_ino), fsync(handle)))
+    repo.write({"7.md": "# Lighthouse\n"})
+    report = memidx.open_vault(repo.root).build()
+    assert report.mode == "update"
+    folder = vault.snapshots.folder(report.key)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    linked = {path.name for path in files if path.stat().st_nlink > 1}
+    assert {"base.f32"} <= linked
+    assert {path.name for path in files if path.stat().st_ino in flushed} == {path.name for path in files} - linked

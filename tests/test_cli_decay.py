@@ -9,8 +9,8 @@ import pytest
 from clirun import memidx
 
 from memidx.ledger import Dates
+from memidx.opening import open_vault
 from memidx.parsing.sidecar import parse_sidecar
-from memidx.vault import open_vault
 
 SIDECAR = ".memidx/decay.jsonl"
 RECENT = "---\nupdated: 2099-01-01\n---\n"

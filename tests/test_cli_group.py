@@ -128,6 +128,8 @@ import sys
 from memidx.__main__ import main
 code = main(sys.argv[1:])
 heavy = {"git", "pathspec", "yaml", "pyromark", "filelock", "importlib.metadata"}
+heavy |= {"numpy", "tantivy", "tokenizers", "hnswlib", "concurrent.futures", "logging", "asyncio", "tempfile"}
+heavy |= {"memidx.engines.query", "memidx.engines.check", "memidx.engines.intake", "memidx.ground.page"}
 loaded = sorted(heavy & set(sys.modules)) + sorted(m for m in sys.modules if m.startswith("memidx.doors.commands."))
 print(" ".join(loaded), file=sys.stderr)
 sys.exit(code)
@@ -152,7 +154,32 @@ BUILDERS = {"pathspec", "pyromark", "yaml"}
 def test_a_warm_query_imports_neither_other_commands_nor_libraries_it_has_no_use_for(repo):
     repo.write({"a.md": "# Lighthouse\n"})
     assert memidx("build", cwd=repo.root, model=True).code == 0
-    assert set(loaded_by(repo.root, "query", "lighthouse")) - BUILDERS == {"memidx.doors.commands.query"}
+    asked = {"memidx.doors.commands.query", "memidx.engines.query", "tantivy"}
+    assert set(loaded_by(repo.root, "query", "lighthouse")) - BUILDERS == {"numpy", *asked}
+    assert set(loaded_by(repo.root, "query", "--only", "lexical", "lighthouse")) - BUILDERS == asked
+
+
+@pytest.mark.parametrize(
+    ("args", "modules"),
+    [
+        (("build", "--quiet"), {"memidx.doors.commands.build"}),
+        (("status",), {"memidx.doors.commands.status"}),
+        (("hook", "post-commit"), {"memidx.doors.commands.hook", "memidx.doors.commands.status"}),
+    ],
+)
+def test_a_command_with_nothing_to_do_imports_nothing_to_do_it_with(repo, args, modules):
+    repo.write({"a.md": "# Lighthouse\n"})
+    assert memidx("build", cwd=repo.root, model=True).code == 0
+    assert set(loaded_by(repo.root, *args)) == modules
+
+
+def test_an_update_of_one_page_reads_no_tokenizer(repo):
+    repo.write({f"{n}.md": f"# Page {n}\n\nWords of {n}.\n" for n in range(201)})
+    assert memidx("build", cwd=repo.root, model=True).code == 0
+    repo.write({"7.md": "# Lighthouse\n"})
+    loaded = loaded_by(repo.root, "build", "--quiet")
+    assert "numpy" in loaded  # it did make vectors
+    assert not {"tokenizers", "concurrent.futures", "memidx.engines.query", "hnswlib"} & set(loaded)
 
 
 def test_a_warm_query_imports_nothing_that_only_a_build_needs(repo):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from clirun import memidx
@@ -47,7 +46,7 @@ def test_with_its_first_signs_taken_away_it_says_the_defaults():
     for part, values in as_plain(Settings()).items():
         section = getattr(other, part)
         changed = {n: v + 1 for n, v in values.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-        other = replace(other, **{part: replace(section, **changed)})
+        other = other._replace(**{part: section._replace(**changed)})
     assert other != Settings()
     assert parse_config(text, "config.yaml", other) == Settings()
 

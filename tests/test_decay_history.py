@@ -11,8 +11,8 @@ from memidx.engines import history as engine
 from memidx.ground.history import Touch, add_touch, bulk_size
 from memidx.ground.source import WORKTREE
 from memidx.ledger import Dates, list_decay
+from memidx.opening import open_vault
 from memidx.stores.git import history as walk
-from memidx.vault import open_vault
 
 DAY = 86_400
 NOW = FIRST_COMMIT + 1000 * DAY

@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import fields
 from pathlib import Path
 from unittest import mock
 
@@ -22,7 +21,7 @@ from clirun import CHECKOUT, memidx
 
 from memidx.doors.cli import ALIASES, COMMANDS, find_command
 from memidx.doors.manpage import man_page  # noqa: F401 - looked up by its name, as the others
-from memidx.ground.settings import Settings, as_plain
+from memidx.ground.settings import Settings, as_plain, documented
 from memidx.parsing.page import parse_page
 
 DOCS = sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")])
@@ -92,7 +91,7 @@ def settings_text() -> str:
     ]
     for part, values in as_plain(Settings()).items():
         section = getattr(Settings(), part)
-        docs = {f.name: str(f.metadata.get("doc", "")) for f in fields(section)}
+        docs = documented(part)
         lines += ["", f"## {part}", "", (type(section).__doc__ or "").strip(), ""]
         lines += ["| setting | default | meaning |", "|---|---|---|"]
         lines += [

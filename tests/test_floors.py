@@ -14,6 +14,7 @@ FLOORS = {
     "stores": 2,
     "engines": 3,
     "vault": 4,
+    "opening": 4,
     "outside": 4,
     "ledger": 4,
     "upkeep": 4,

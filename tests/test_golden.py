@@ -12,8 +12,8 @@ from clirun import CHECKOUT, memidx
 
 from memidx.doors.commands.query import command
 from memidx.doors.page_filters import filters_of
+from memidx.opening import open_vault
 from memidx.stores.catalog import Catalog
-from memidx.vault import open_vault
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memidx.ground.page import DEFAULT_KINDS, Page, PageRules
+from memidx.ground.kinds import DEFAULT_KINDS
+from memidx.ground.page import Page, PageRules
 from memidx.parsing.page import parse_page
 
 

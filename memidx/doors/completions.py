@@ -68,7 +68,7 @@ def _items(ctx: click.Context, found: Callable[[Door, Vault, Catalog], Iterable[
         from click.shell_completion import CompletionItem
 
         from memidx.engines.snapshot import Snapshot
-        from memidx.vault import open_vault
+        from memidx.opening import open_vault
 
         door = ctx.find_object(Door)
         if door is None:

@@ -44,7 +44,7 @@ class Door:
 
     def vault(self, *, eager: bool = False) -> Vault:
         """The vault here. ``eager`` for commands that will list the working tree."""
-        from memidx.vault import open_vault
+        from memidx.opening import open_vault
 
         return open_vault(self.cwd, environ=self.environ, eager=eager, options=self.options)
 

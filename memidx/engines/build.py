@@ -8,7 +8,6 @@ changed. Both are made aside and published by one rename.
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -17,7 +16,6 @@ from memidx.ground.compaction import Wear, rebuild_reason
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.ground.manifest import FileDigest, Manifest
-from memidx.stores import lexical
 from memidx.stores.catalog import Catalog, CatalogWriter
 from memidx.stores.snapshots import (
     CATALOG,
@@ -78,6 +76,8 @@ def plan(
         return "full", "asked for", diff, None
     if old is None:
         return "full", "nothing to start from", diff, None
+    from memidx.stores import lexical  # Tantivy, 5 ms that a build with nothing to do saves
+
     folder = snapshots.folder(old.key)
     try:
         live, dead, segments = lexical.stats(folder / LEXICAL)
@@ -161,6 +161,8 @@ class _Work:
 
     def full(self) -> None:
         """Build everything from the pages."""
+        from memidx.stores import lexical
+
         catalog = CatalogWriter.create(self.folder / CATALOG)
         (self.folder / LEXICAL).mkdir()
         writer, graph = self._vector_outputs()
@@ -231,6 +233,10 @@ class _Work:
 
     def update(self, base: Manifest, diff: ListingDiff) -> None:
         """Change what changed since ``base``. Raises BrokenSnapshotError when the base cannot be read."""
+        import shutil
+
+        from memidx.stores import lexical
+
         source = self.shop.snapshots.folder(base.key)
         try:
             shutil.copyfile(source / CATALOG, self.folder / CATALOG)
@@ -313,6 +319,8 @@ class _Work:
 
 
 def _empty(folder: Path) -> None:
+    import shutil
+
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memidx.ground.errors import MemidxError
-from memidx.ground.settings import Settings, as_plain
+from memidx.ground.settings import Settings, as_plain, documented
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +89,7 @@ def config_text() -> str:
 
 def _part_text(part: str, values: Mapping[str, Any]) -> str:
     section = getattr(Settings(), part)
-    docs = {f.name: str(f.metadata.get("doc", "")) for f in fields(section)}
+    docs = documented(part)
     lines = ["", f"# {(type(section).__doc__ or '').strip()}", f"#{part}:"]
     for name, value in values.items():
         lines.append(f"# {docs[name]}")

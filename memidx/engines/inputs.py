@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from memidx.ground.listing import Listing
@@ -11,8 +10,7 @@ if TYPE_CHECKING:
     from memidx.ground.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(NamedTuple):
     """Everything a snapshot depends on, but the pages' bytes."""
 
     listing: Listing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Freshness = Literal["fresh", "refreshed", "stale"]
@@ -17,8 +16,7 @@ class StreamHit(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One page of an answer, cited at its best section."""
 
     path: str
@@ -34,7 +32,7 @@ class Hit:
     fused: float
     authority: float
     streams: dict[str, StreamHit]
-    explain: dict[str, Any] = field(default_factory=dict)
+    explain: dict[str, Any]
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         """The hit as the JSON contract has it (docs/json.md)."""
@@ -59,18 +57,17 @@ class Hit:
         return plain
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What ``query`` returns. ``degraded`` names what did not take part, ``notices`` is for a person to read."""
 
     query: str
     snapshot: str
     fresh: Freshness
     hits: tuple[Hit, ...]
-    degraded: tuple[str, ...] = ()
-    filtered: int = 0
-    notices: tuple[str, ...] = ()
-    explain: dict[str, Any] = field(default_factory=dict)
+    degraded: tuple[str, ...]
+    filtered: int
+    notices: tuple[str, ...]
+    explain: dict[str, Any]
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         """The answer as the JSON contract has it (docs/json.md)."""

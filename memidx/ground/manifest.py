@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from memidx.ground.errors import BrokenSnapshotError
@@ -20,8 +19,7 @@ class FileDigest(NamedTuple):
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """Everything a reader must know before it opens the other files."""
 
     key: str
@@ -32,7 +30,7 @@ class Manifest:
     counts: dict[str, int]
     vectors: dict[str, int]  # dimension, base, overlay, dead
     graph: dict[str, Any] | None
-    files: dict[str, FileDigest] = field(default_factory=dict)
+    files: dict[str, FileDigest]
     format: int = FORMAT
 
     def to_bytes(self) -> bytes:

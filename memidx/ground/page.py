@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from memidx.ground.kinds import DEFAULT_KINDS
+
 if TYPE_CHECKING:
     from memidx.ground.diagnostics import Diagnostic
 
@@ -89,16 +91,6 @@ class Page:
     degraded: bool  # the front-matter or the encoding could not be read as meant
     body_line: int  # the line at which the body starts; one past the last line where there is none
     headings: tuple[Heading, ...] = ()  # all of them, also those without a section of their own
-
-
-DEFAULT_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("rule", ("_rules/",)),
-    ("decision", ("_decisions/", "decisions/", "adr/")),
-    ("procedure", ("_procedures/", "procedures/", "runbooks/")),
-    ("gotcha", ("gotchas/",)),
-    ("concept", ("concepts/",)),
-    ("session", ("sessions/",)),
-)
 
 
 class PageRules(NamedTuple):

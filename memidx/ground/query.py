@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """What a typed query asks for. Words and phrases are as typed; the stores fold and stem them their own way.
 
     A text without ``terms`` and ``phrases`` finds nothing by itself; if it has no filters either, a hint says why.

@@ -1,15 +1,15 @@
-"""Every setting, its default and what it means. One value; what changes a snapshot is in its build key."""
+"""Every setting, its default and what it means. One value; what changes a snapshot is in its build key.
 
-from __future__ import annotations
+Named tuples and not dataclasses: every command makes these classes, and a dataclass takes four times as long to make.
+"""
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
-from memidx.ground.page import DEFAULT_KINDS
+from memidx.ground.kinds import DEFAULT_KINDS
 
 _KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(dict(DEFAULT_KINDS))
 
@@ -22,158 +22,147 @@ _TIERS: Mapping[str, float] = MappingProxyType({"1": 2.0, "2": 1.5, "3": 1.0, "4
 _NO_SEVERITIES: Mapping[str, str] = MappingProxyType({})
 
 
-def option(default: Any, doc: str) -> Any:
-    """One setting: its default and the sentence that explains it in the generated config and the docs."""
-    if isinstance(default, Mapping):  # dataclasses refuse an unhashable default, although this one is read-only
-        return field(default_factory=lambda: default, metadata={"doc": doc})
-    return field(default=default, metadata={"doc": doc})
-
-
-@dataclass(frozen=True, slots=True)
-class PageSettings:
+class PageSettings(NamedTuple):
     """Which files are pages, and what kind they are."""
 
-    include: tuple[str, ...] = option(("*.md", "*.markdown"), "gitignore-style globs of the files that are pages")
-    exclude: tuple[str, ...] = option((), "globs of files that are not pages, although included")
-    kinds: Mapping[str, tuple[str, ...]] = option(_KINDS, "kind -> globs of the folders that decide it")
-    max_bytes: int = option(64 * 1024 * 1024, "a larger file is left out, with a warning")
+    include: Annotated[tuple[str, ...], "gitignore-style globs of the files that are pages"] = ("*.md", "*.markdown")
+    exclude: Annotated[tuple[str, ...], "globs of files that are not pages, although included"] = ()
+    kinds: Annotated[Mapping[str, tuple[str, ...]], "kind -> globs of the folders that decide it"] = _KINDS
+    max_bytes: Annotated[int, "a larger file is left out, with a warning"] = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class SectionSettings:
+class SectionSettings(NamedTuple):
     """How pages are cut."""
 
-    max_chars: int = option(1500, "a longer section is cut at paragraph borders")
+    max_chars: Annotated[int, "a longer section is cut at paragraph borders"] = 1500
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalSettings:
+class LexicalSettings(NamedTuple):
     """The BM25 index."""
 
-    language: str = option("english", "stemmer: a Snowball language, or none")
+    language: Annotated[str, "stemmer: a Snowball language, or none"] = "english"
 
 
-@dataclass(frozen=True, slots=True)
-class VectorSettings:
+class VectorSettings(NamedTuple):
     """The vector index."""
 
-    model: str = option("wordllama", "wordllama, model2vec:NAME-OR-FOLDER, fastembed:NAME-OR-FOLDER, or none")
-    graph: str = option("auto", "build the HNSW graph: auto (up to graph_max vectors), always or never")
-    graph_max: int = option(200_000, "with auto, more distinct vectors than this are scanned exactly and not graphed")
-    graph_from: int = option(100_000, "use the graph for queries from this many distinct vectors on")
+    model: Annotated[str, "wordllama, model2vec:NAME-OR-FOLDER, fastembed:NAME-OR-FOLDER, or none"] = "wordllama"
+    graph: Annotated[str, "build the HNSW graph: auto (up to graph_max vectors), always or never"] = "auto"
+    graph_max: Annotated[
+        int,
+        "with auto, more distinct vectors than this are scanned exactly and not graphed",
+    ] = 200_000
+    graph_from: Annotated[int, "use the graph for queries from this many distinct vectors on"] = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class QuerySettings:
+class QuerySettings(NamedTuple):
     """Answering."""
 
-    limit: int = option(10, "hits in an answer")
-    window: int = option(200, "sections that each stream contributes before fusion")
-    refresh_seconds: float = option(2.0, "refresh before answering when that is expected to take at most this long")
+    limit: Annotated[int, "hits in an answer"] = 10
+    window: Annotated[int, "sections that each stream contributes before fusion"] = 200
+    refresh_seconds: Annotated[float, "refresh before answering when that is expected to take at most this long"] = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class FusionSettings:
+class FusionSettings(NamedTuple):
     """How the streams become one order."""
 
-    form: str = option("convex", "convex (weighted sum of scores) or rrf (plain reciprocal rank fusion)")
-    k: int = option(60, "rrf: its constant")
-    lexical: float = option(0.7, "convex: weight of the lexical stream")
-    vector: float = option(2.0, "convex: weight of the vector stream, times the contrast of its best match")
-    title: float = option(
-        0.3, "convex: weight of a prefix, tag or entity in the title stream; an exact title decides by itself"
-    )
+    form: Annotated[str, "convex (weighted sum of scores) or rrf (plain reciprocal rank fusion)"] = "convex"
+    k: Annotated[int, "rrf: its constant"] = 60
+    lexical: Annotated[float, "convex: weight of the lexical stream"] = 0.7
+    vector: Annotated[float, "convex: weight of the vector stream, times the contrast of its best match"] = 2.0
+    title: Annotated[
+        float,
+        "convex: weight of a prefix, tag or entity in the title stream; an exact title decides by itself",
+    ] = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class RankingSettings:
+class RankingSettings(NamedTuple):
     """What may appear, and in which order."""
 
-    default: str = option("authority", "authority, relevance (no authority) or composite")
-    relevance_floor: float = option(0.15, "a candidate less relevant than this is dropped before scoring; below 0.5")
-    min_similarity: float = option(-1.0, "the vector search's own cut-off, a cosine; -1 takes the model's calibration")
-    answer_floor: float = option(
-        -1.0, "less evidence than this, and there is no answer; -1: the model's calibration, 0: off"
-    )
-    composite: Mapping[str, float] = option(_COMPOSITE, "weights of the composite formula; they sum to 1")
+    default: Annotated[str, "authority, relevance (no authority) or composite"] = "authority"
+    relevance_floor: Annotated[float, "a candidate less relevant than this is dropped before scoring; below 0.5"] = 0.15
+    min_similarity: Annotated[
+        float,
+        "the vector search's own cut-off, a cosine; -1 takes the model's calibration",
+    ] = -1.0
+    answer_floor: Annotated[
+        float,
+        "less evidence than this, and there is no answer; -1: the model's calibration, 0: off",
+    ] = -1.0
+    composite: Annotated[Mapping[str, float], "weights of the composite formula; they sum to 1"] = _COMPOSITE
 
 
-@dataclass(frozen=True, slots=True)
-class AuthoritySettings:
+class AuthoritySettings(NamedTuple):
     """What a page's metadata is worth among comparable pages."""
 
-    kinds: Mapping[str, float] = option(_KIND_BASES, "base by kind; any other kind is 1")
-    tiers: Mapping[str, float] = option(_TIERS, "base by tier, in place of the kind's; a rule is never lowered")
-    canonical: float = option(1.2, "factor for canonical pages")
-    active: float = option(1.1, "factor for active pages")
-    low_most: float = option(1.0, "pages tagged low have at most this")
-    pinned_least: float = option(1.5, "pinned pages have at least this")
-    least: float = option(0.5, "the clamp's lower end")
-    most: float = option(3.0, "the clamp's upper end")
-    status: float = option(0.5, "factor after the clamp for pages that are no longer in force")
-    coverage_power: float = option(24.0, "how fast authority fades where a page covers less of the question's words")
-    other_topic: float = option(0.4, "cosine up to which two sections count as being about different things")
-    same_topic: float = option(0.5, "cosine from which two sections count as being about the same thing")
-    canonical_tags: tuple[str, ...] = option(("canonical", "source-of-truth"), "tags that say canonical")
-    low_tags: tuple[str, ...] = option(("low", "experimental"), "tags that say low")
-    status_tags: tuple[str, ...] = option(
-        ("deprecated", "superseded", "historical", "do-not-answer-from"),
+    kinds: Annotated[Mapping[str, float], "base by kind; any other kind is 1"] = _KIND_BASES
+    tiers: Annotated[Mapping[str, float], "base by tier, in place of the kind's; a rule is never lowered"] = _TIERS
+    canonical: Annotated[float, "factor for canonical pages"] = 1.2
+    active: Annotated[float, "factor for active pages"] = 1.1
+    low_most: Annotated[float, "pages tagged low have at most this"] = 1.0
+    pinned_least: Annotated[float, "pinned pages have at least this"] = 1.5
+    least: Annotated[float, "the clamp's lower end"] = 0.5
+    most: Annotated[float, "the clamp's upper end"] = 3.0
+    status: Annotated[float, "factor after the clamp for pages that are no longer in force"] = 0.5
+    coverage_power: Annotated[float, "how fast authority fades where a page covers less of the question's words"] = 24.0
+    other_topic: Annotated[float, "cosine up to which two sections count as being about different things"] = 0.4
+    same_topic: Annotated[float, "cosine from which two sections count as being about the same thing"] = 0.5
+    canonical_tags: Annotated[tuple[str, ...], "tags that say canonical"] = ("canonical", "source-of-truth")
+    low_tags: Annotated[tuple[str, ...], "tags that say low"] = ("low", "experimental")
+    status_tags: Annotated[
+        tuple[str, ...],
         "tags and values of `status` for no longer in force",
-    )
+    ] = ("deprecated", "superseded", "historical", "do-not-answer-from")
 
 
-@dataclass(frozen=True, slots=True)
-class DecaySettings:
+class DecaySettings(NamedTuple):
     """Retention, feedback and sweeping. See docs/decay.md."""
 
-    lam: float = option(0.02, "lambda: how fast a page is forgotten, a day of age")
-    sigma: float = option(0.6, "how much accesses keep a page")
-    mu: float = option(0.04, "how fast accesses are forgotten, a day since the last one")
-    cold: float = option(0.20, "a page with less retention than this is cold")
-    salience: float = option(1.0, "salience of a text that nobody has judged")
-    helpful: float = option(0.25, "what `helpful` adds to salience")
-    not_helpful: float = option(0.25, "what `not-helpful` takes away from it")
-    salience_least: float = option(0.25, "the least salience; `stale` and `wrong` lead to it at once")
-    salience_most: float = option(2.0, "the most salience")
-    track: bool = option(
-        default=True, doc="count the pages that `query` and `show` return, in the git folder of this clone"
-    )
-    bulk_share: float = option(0.2, "a commit that changes more than this share of the pages dates none of them")
-    bulk_least: int = option(10, "a commit that changes fewer pages than this is never a bulk commit")
-    keep_kinds: tuple[str, ...] = option(
-        ("rule", "decision"), "kinds that are not swept for being cold; what they link to is not swept either"
-    )
-    sweep_share: float = option(0.2, "sweeping more than this share of the pages needs --yes-many")
+    lam: Annotated[float, "lambda: how fast a page is forgotten, a day of age"] = 0.02
+    sigma: Annotated[float, "how much accesses keep a page"] = 0.6
+    mu: Annotated[float, "how fast accesses are forgotten, a day since the last one"] = 0.04
+    cold: Annotated[float, "a page with less retention than this is cold"] = 0.20
+    salience: Annotated[float, "salience of a text that nobody has judged"] = 1.0
+    helpful: Annotated[float, "what `helpful` adds to salience"] = 0.25
+    not_helpful: Annotated[float, "what `not-helpful` takes away from it"] = 0.25
+    salience_least: Annotated[float, "the least salience; `stale` and `wrong` lead to it at once"] = 0.25
+    salience_most: Annotated[float, "the most salience"] = 2.0
+    track: Annotated[bool, "count the pages that `query` and `show` return, in the git folder of this clone"] = True
+    bulk_share: Annotated[float, "a commit that changes more than this share of the pages dates none of them"] = 0.2
+    bulk_least: Annotated[int, "a commit that changes fewer pages than this is never a bulk commit"] = 10
+    keep_kinds: Annotated[
+        tuple[str, ...],
+        "kinds that are not swept for being cold; what they link to is not swept either",
+    ] = ("rule", "decision")
+    sweep_share: Annotated[float, "sweeping more than this share of the pages needs --yes-many"] = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class BuildSettings:
+class BuildSettings(NamedTuple):
     """Building and keeping snapshots."""
 
-    lock_seconds: float = option(30.0, "wait at most this long for another build")
-    keep: int = option(6, "recent snapshots kept besides those that worktrees point to")
+    lock_seconds: Annotated[float, "wait at most this long for another build"] = 30.0
+    keep: Annotated[int, "recent snapshots kept besides those that worktrees point to"] = 6
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSettings:
+class CheckSettings(NamedTuple):
     """What `memidx check` says."""
 
-    severity: Mapping[str, str] = option(
-        _NO_SEVERITIES, "code -> error, warning, info or off, where the default is not wanted"
-    )
+    severity: Annotated[
+        Mapping[str, str],
+        "code -> error, warning, info or off, where the default is not wanted",
+    ] = _NO_SEVERITIES
 
 
-@dataclass(frozen=True, slots=True)
-class HookSettings:
+class HookSettings(NamedTuple):
     """What runs inside git commands."""
 
-    budget_seconds: float = option(
-        2.0, "a commit waits at most this long for its snapshot; the next query builds the rest"
-    )
+    budget_seconds: Annotated[
+        float,
+        "a commit waits at most this long for its snapshot; the next query builds the rest",
+    ] = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All of them."""
 
     pages: PageSettings = PageSettings()
@@ -202,13 +191,17 @@ class Settings:
         return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
 
+def documented(part: str) -> dict[str, str]:
+    """The sentence that explains each setting of a part, in the generated config and the docs."""
+    hints = get_type_hints(type(getattr(Settings(), part)), include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
+
+
 def as_plain(settings: Settings) -> dict[str, dict[str, Any]]:
     """Settings as nested dictionaries of plain values, for printing."""
     return {
-        part.name: {
-            f.name: _plain(getattr(getattr(settings, part.name), f.name)) for f in fields(getattr(settings, part.name))
-        }
-        for part in fields(settings)
+        part: {name: _plain(value) for name, value in getattr(settings, part)._asdict().items()}
+        for part in settings._fields
     }
 
 
@@ -230,4 +223,5 @@ __all__ = [
     "Settings",
     "VectorSettings",
     "as_plain",
+    "documented",
 ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from typing import Any, get_type_hints
 
 from memidx.ground.codes import CODES, SEVERITIES
@@ -79,7 +78,7 @@ def parse_config(text: str, where: str, base: Settings | None = None) -> Setting
     if root is None:
         return settings
     for part, part_node, at in _pairs(root, where, ""):
-        known = [f.name for f in fields(settings)]
+        known = settings._fields
         if part not in known:
             raise ConfigError(
                 f"{at}: unknown setting '{part}'", hint=did_you_mean(part, known) or f"known: {', '.join(known)}"
@@ -93,10 +92,9 @@ def apply_environment(settings: Settings, environ: Mapping[str, str]) -> Setting
     """``MEMIDX_QUERY_LIMIT=5`` sets ``query.limit``. An unknown ``MEMIDX_`` name is an error."""
     for variable in sorted(name for name in environ if name.startswith("MEMIDX_")):
         part, _, name = variable.removeprefix("MEMIDX_").lower().partition("_")
-        if part not in {f.name for f in fields(settings)}:
-            names = [
-                f"MEMIDX_{p.name}_{f.name}".upper() for p in fields(settings) for f in fields(getattr(settings, p.name))
-            ]
+        if part not in settings._fields:
+            parts = settings._asdict().items()
+            names = [f"MEMIDX_{known}_{name}".upper() for known, section in parts for name in section._fields]
             raise ConfigError(f"environment: unknown setting {variable}", hint=did_you_mean(variable, names))
         text = environ[variable]
         settings = _with(settings, part, name, _from_text(part, name, text, variable), variable)
@@ -106,10 +104,8 @@ def apply_environment(settings: Settings, environ: Mapping[str, str]) -> Setting
 def set_option(settings: Settings, dotted: str, value: str, where: str) -> Settings:
     """Set one setting, given as ``part.name``, from text."""
     part, _, name = dotted.partition(".")
-    if part not in {f.name for f in fields(settings)}:
-        raise ConfigError(
-            f"{where}: unknown setting '{dotted}'", hint=did_you_mean(part, [f.name for f in fields(settings)])
-        )
+    if part not in settings._fields:
+        raise ConfigError(f"{where}: unknown setting '{dotted}'", hint=did_you_mean(part, settings._fields))
     return _with(settings, part, name, _from_text(part, name, value, where), where)
 
 
@@ -158,14 +154,14 @@ def _with(settings: Settings, part: str, name: str, value: Any, where: str) -> S
     section = getattr(settings, part)
     hints = get_type_hints(type(section))
     if name not in hints:
-        known = [f.name for f in fields(section)]
+        known = section._fields
         raise ConfigError(
             f"{where}: unknown setting '{part}.{name}'",
             hint=did_you_mean(name, known) or f"known in {part}: {', '.join(known)}",
         )
     dotted_name = f"{part}.{name}"
     converted = _convert(value, hints[name], dotted_name, where)
-    changed = replace(settings, **{part: replace(section, **{name: converted})})
+    changed = settings._replace(**{part: section._replace(**{name: converted})})
     if dotted_name == "ranking.composite" and (why := check_weights(changed.ranking.composite)):
         raise ConfigError(f"{where}: ranking.composite: {why}")
     return changed

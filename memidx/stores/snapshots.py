@@ -14,8 +14,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +67,9 @@ class Snapshots:
     @contextlib.contextmanager
     def staging(self) -> Iterator[Path]:
         """A fresh folder to build in. It is removed unless ``publish`` moved it away."""
+        import shutil  # both: 4 ms that a command with nothing to do does without
+        import tempfile
+
         parent = self.home / "staging"
         _make(parent)
         folder = Path(tempfile.mkdtemp(dir=parent))
@@ -113,6 +114,8 @@ class Snapshots:
         with contextlib.suppress(OSError):
             if path.read_bytes() == data:
                 return
+        import tempfile
+
         handle, name = tempfile.mkstemp(dir=parent, prefix=".new-")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -125,6 +128,8 @@ class Snapshots:
 
     def collect(self, keep: int, now: float) -> list[str]:
         """Remove snapshots that no worktree points to, but for the ``keep`` most recent. Returns the removed keys."""
+        import shutil
+
         with self.lock():
             named = set(self._live_pointers())
             spare = [key for key in self.keys() if key not in named]
@@ -158,6 +163,9 @@ class Snapshots:
 
     def _discard(self, folder: Path) -> None:
         """Rename first, so that no reader finds half a snapshot, then remove."""
+        import shutil
+        import tempfile
+
         _make(self.home / "staging")
         aside = Path(tempfile.mkdtemp(dir=self.home / "staging"))
         with contextlib.suppress(FileNotFoundError):
@@ -230,10 +238,13 @@ def digests(folder: Path, known: dict[tuple[int, int], FileDigest]) -> dict[str,
         with path.open("rb") as file:
             return FileDigest(stat.st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
-    from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query does not need
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    if known:  # an update: what is left is soon done
+        return dict(zip(names, map(one, paths), strict=True))
+    from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query and an update do not need
 
     with ThreadPoolExecutor(2) as pool:  # hashing works outside the interpreter lock
-        return {p.relative_to(folder).as_posix(): d for p, d in zip(paths, pool.map(one, paths), strict=True)}
+        return dict(zip(names, pool.map(one, paths), strict=True))
 
 
 def inodes(folder: Path, manifest: Manifest) -> dict[tuple[int, int], FileDigest]:
@@ -247,11 +258,14 @@ def inodes(folder: Path, manifest: Manifest) -> dict[tuple[int, int], FileDigest
 
 
 def sync_tree(folder: Path) -> None:
-    """Flush every file and folder below ``folder`` to the disk."""
+    """Flush every file and folder below ``folder`` to the disk.
+
+    A hard link is into a snapshot that was published, and flushed then.
+    """
     for path in sorted(folder.rglob("*")):
         if path.is_dir():
             sync_folder(path)
-        else:
+        elif path.stat().st_nlink == 1:
             with path.open("rb") as file:
                 os.fsync(file.fileno())
     sync_folder(folder)
@@ -273,6 +287,8 @@ def link_or_copy(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:
+        import shutil
+
         shutil.copyfile(source, target)
 
 

@@ -74,7 +74,8 @@ def _run(door: Door, name: str) -> int:
     from memidx.ground.source import WORKTREE
     from memidx.upkeep import vaults_here, warm
 
-    vaults = list(vaults_here(door.cwd, door.environ, door.options))
+    afterwards = name not in {"pre-commit", "framework"}
+    vaults = list(vaults_here(door.cwd, door.environ, door.options, eager=afterwards))
     budget = max((vault.settings.hooks.budget_seconds for vault in vaults), default=0.0)
     if name == "pre-commit":
         return _pre_commit(door, vaults, budget)

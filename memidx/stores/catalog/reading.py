@@ -10,7 +10,6 @@ from memidx.ground.diagnostics import Diagnostic
 from memidx.ground.edits import one_edit
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.fold import fold_name
-from memidx.ground.page import Link
 from memidx.stores.catalog.rows import (
     Counts,
     NameHit,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memidx.ground.filters import Filters
+    from memidx.ground.page import Link
 
 
 class Catalog:
@@ -181,6 +181,8 @@ class Catalog:
 
     def links_called(self, name: str) -> list[tuple[int, Link]]:
         """Links whose folded label is ``name``, each with the page it stands on; one a page and target."""
+        from memidx.ground.page import Link
+
         rows = self._rows("SELECT page, form, target FROM labels WHERE name = ? ORDER BY page, form, target", (name,))
         return [(page, Link(form, target, "", name, 0, 0)) for page, form, target in rows]
 
@@ -209,6 +211,8 @@ class Catalog:
 
     def links(self, pages: Iterable[int]) -> list[tuple[int, Link]]:
         """Links as written on these pages."""
+        from memidx.ground.page import Link  # with it comes what only parsing needs
+
         found: list[tuple[int, Link]] = []
         for chunk in chunks(list(pages)):
             marks = ",".join("?" * len(chunk))

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from memidx.ground.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memidx.ground.model import Embedder
 
 KNOWN = ("wordllama", "model2vec:NAME-OR-FOLDER", "fastembed:NAME-OR-FOLDER", "none")
 
 
-def open_embedder(spec: str) -> Embedder | None:
+def open_embedder(spec: str, derived: Path | None = None) -> Embedder | None:
     """The embedder that ``spec`` names, not yet loaded; None for `none`.
+
+    ``derived`` is where a model may keep what it makes of its files, to be quicker the next time.
 
     Raises ModelError when its package or files are missing, ConfigError when the name is unknown. Never downloads.
     """
@@ -23,7 +27,7 @@ def open_embedder(spec: str) -> Embedder | None:
     if spec == "wordllama":
         from memidx.stores.embedding.wordllama import Wordllama
 
-        return Wordllama()
+        return Wordllama(derived=derived)
     if kind == "model2vec" and name:
         from memidx.stores.embedding.model2vec import Model2Vec
 

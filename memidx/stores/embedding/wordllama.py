@@ -1,7 +1,8 @@
 """The default model: the 256-dimension table inside the `wordllama` package, mean-pooled. Offline, 16 MB.
 
 The package itself is not imported: that costs 290 ms, and its loader looks in the wrong folder when downloads are
-disabled. Its tokenizer is read with `tokenizers`, its table is mapped as it is.
+disabled. Its tokenizer is read with `tokenizers`, its table is mapped as it is. Reading the tokenizer takes 50 ms, so
+few texts are cut up by a compact form of it (pieces.py), where there is one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from memidx.ground.errors import ModelError
 from memidx.ground.gate import Calibration
 from memidx.ground.model import ModelIdentity
+from memidx.stores.embedding import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +34,7 @@ TOKENIZER_BYTES, TOKENIZER_SHA256 = 1_842_795, "bf467c9e0f536bda271283c6ef85eb1a
 REMEDY = "reinstall it: pip install --force-reinstall wordllama==0.2.2.post0"
 BATCH = 512
 FEW = 64
+MUCH = 50_000  # characters: from here on reading the tokenizer pays
 MAX_HEADER = 1 << 20
 # Measured by benchmarks/answerable.py; docs/ranking.md has the table.
 CALIBRATION = Calibration(min_similarity=0.2, answer_floor=1.08)
@@ -40,8 +43,10 @@ CALIBRATION = Calibration(min_similarity=0.2, answer_floor=1.08)
 class Wordllama:
     """Mean of the tokens' vectors, L2-normalised."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, derived: Path | None = None) -> None:
+        """``derived`` is a folder for what is made from the models; each has a folder of its own in it."""
         self._folder = folder or _package_folder()
+        self._derived = derived
         for name, size in ((TABLE, TABLE_BYTES), (TOKENIZER, TOKENIZER_BYTES)):
             path = self._folder / name
             if not path.is_file():
@@ -79,7 +84,25 @@ class Wordllama:
             raise ModelError(f"{self._folder / TOKENIZER}: cannot be read: {error}", hint=REMEDY) from error
         tokenizer.no_padding()
         tokenizer.no_truncation()
+        if self._derived and self.pieces is None:
+            pieces.write(self._pieces_file(self._derived), (self._folder / TOKENIZER).read_bytes())
         return tokenizer
+
+    @cached_property
+    def pieces(self) -> pieces.Pieces | None:
+        """The tokenizer's compact form; None where there is none yet, or none that can be used."""
+        if self._derived is None:
+            return None
+        return pieces.Pieces.open(self._pieces_file(self._derived), bytes.fromhex(TOKENIZER_SHA256))
+
+    def _pieces_file(self, derived: Path) -> Path:
+        return derived / self.identity.key() / pieces.FILE
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text: the same ones, whoever finds them."""
+        if "tokenizer" not in self.__dict__ and sum(map(len, texts)) < MUCH and self.pieces:
+            return [self.pieces.ids(text) for text in texts]
+        return [found.ids for found in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     @cached_property
     def table(self) -> NDArray[np.float32]:
@@ -116,8 +139,7 @@ class Wordllama:
         table = self.table if len(texts) > FEW or "table" in self.__dict__ else self.mapped
         for start in range(0, len(texts), BATCH):
             batch = [_flat(text) for text in texts[start : start + BATCH]]
-            for row, encoding in enumerate(self.tokenizer.encode_batch_fast(batch, add_special_tokens=False), start):
-                ids = encoding.ids
+            for row, ids in enumerate(self._tokens(batch), start):
                 if ids:
                     # Rows are added one after the other, so the sum has the same bits on every processor.
                     np.add.reduce(table[ids].astype(np.float32, copy=False), axis=0, out=sums[row])
@@ -128,7 +150,7 @@ class Wordllama:
 
         from memidx.stores.embedding.unit import to_unit
 
-        ids = self.tokenizer.encode(_flat(text), add_special_tokens=False).ids
+        ids = self._tokens([_flat(text)])[0]
         # Casting the whole table costs 30 ms, and is only done for many texts.
         rows = self.mapped[ids].astype(np.float32)
         first: NDArray[np.float32] = to_unit(np.add.reduce(rows, axis=0)[None, :])[0]
@@ -136,8 +158,11 @@ class Wordllama:
 
 
 def _flat(text: str) -> str:
-    """White space counts once: indentation and line breaks say nothing about the meaning."""
-    return " ".join(text.split())
+    """White space counts once: indentation and line breaks say nothing about the meaning.
+
+    Half a surrogate pair, which is how Python reads a byte of a command line that is not UTF-8, is no text.
+    """
+    return " ".join(text.split()).encode("utf-8", "replace").decode("utf-8")
 
 
 def _package_folder() -> Path:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.errors import GitError, NotARepositoryError
 from memidx.stores.git.run import Finished, Runner, first_line, text
@@ -26,8 +25,7 @@ QUESTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class VaultLocation:
+class VaultLocation(NamedTuple):
     """Absolute folders of one vault. ``prefix`` is the root relative to ``top``: ``""`` or ``"sub/dir/"``."""
 
     root: Path
