@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memidx.vault import Vault
 
 LIMIT = 5
-NO_EVIDENCE = {"cosine": 0.0, "coverage": 0.0, "amount": 0.0, "names_a_page": False, "enough": False}
+NO_EVIDENCE = {"cosine": 0.0, "coverage": 0.0, "amount": 0.0, "rare_words": 0.0, "names_a_page": False, "enough": False}
 ANSWER_FLOORS = [round(0.8 + 0.05 * n, 2) for n in range(13)]
 RELEVANCE_FLOORS = [round(0.05 * n, 2) for n in range(10)]
 
@@ -77,8 +77,13 @@ def behind(outcomes: Sequence[Outcome], answer_floor: float, relevance_floor: fl
     kept = []
     for outcome in outcomes:
         seen = outcome.evidence
-        covered = seen.coverage >= engine.ALL_WORDS
-        enough = has_answer(seen.amount, answer_floor, names_a_page=seen.names_a_page, covered=covered)
+        enough = has_answer(
+            seen.amount,
+            answer_floor,
+            names_a_page=seen.names_a_page,
+            coverage=seen.coverage,
+            rare_words=seen.rare_words,
+        )
         kept.append(outcome if enough and passes(outcome.relevance, relevance_floor) else outcome._replace(ranked=()))
     return kept
 

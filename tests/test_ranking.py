@@ -177,10 +177,10 @@ def test_the_floor_is_inclusive():
 
 def test_evidence_counts_a_cosine_twice_and_a_name_is_always_enough():
     assert evidence(0.3, 0.5) == pytest.approx(1.1)
-    assert not has_answer(0.1, 1.0, names_a_page=False, covered=False)
-    assert has_answer(0.1, 1.0, names_a_page=True, covered=False) and has_answer(
-        0.1, 1.0, names_a_page=False, covered=True
-    )
+    assert not has_answer(0.1, 1.0, names_a_page=False, coverage=0.9, rare_words=1.4)
+    assert has_answer(0.1, 1.0, names_a_page=True, coverage=0.0, rare_words=0.0)
+    assert has_answer(0.1, 1.0, names_a_page=False, coverage=1.0, rare_words=0.1)
+    assert has_answer(0.1, 1.0, names_a_page=False, coverage=0.2, rare_words=1.5)
 
 
 def test_composite_components():

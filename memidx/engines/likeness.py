@@ -32,6 +32,11 @@ class Likeness:
         """The greatest share of the question's words that one section holds."""
         return max(self._coverage[0].values(), default=0.0)
 
+    @property
+    def rare_words(self) -> float:
+        """The idf of the words that that section holds, over the idf of a word that stands in one section alone."""
+        return self.best_coverage * self._snapshot.lexical.worth(self._query) if self.best_coverage else 0.0
+
     def coverage(self, page: int) -> float:
         """A page's best coverage over the greatest; 1 when words took no part."""
         known, beyond = self._coverage

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from memidx.stores.catalog import Catalog
 
 RANKINGS = ("authority", "relevance", "composite")
-ALL_WORDS = 0.999  # coverage is a sum of floats
 MODEL_DECIDES = -1.0  # a cut-off of this value is taken from the model's calibration
 
 
@@ -152,6 +151,7 @@ class Evidence(NamedTuple):
     cosine: float
     coverage: float
     amount: float
+    rare_words: float
     names_a_page: bool
     enough: bool
 
@@ -223,8 +223,9 @@ def _evidence(found: Mapping[str, streams.Found], likeness: Likeness, limits: Cu
     # A cosine below the cut-off is noise, though it is known where words found the page.
     cosine = vector[0].score if vector and vector[0].score >= limits.min_similarity else 0.0
     amount = evidence(cosine, coverage)
-    enough = has_answer(amount, limits.answer_floor, names_a_page=named, covered=coverage >= ALL_WORDS)
-    return Evidence(cosine, coverage, amount, named, enough)
+    rare = likeness.rare_words
+    enough = has_answer(amount, limits.answer_floor, names_a_page=named, coverage=coverage, rare_words=rare)
+    return Evidence(cosine, coverage, amount, rare, named, enough)
 
 
 def allowed_pages(snapshot: Snapshot, question: Question) -> PageSet | None:

@@ -13,6 +13,12 @@ SENTINEL = 0.5  # the least relevance of a page that words found
 COSINE_WEIGHT = 2.0
 
 
+# A section that holds words worth this many of the vault's rarest ones is enough, however much else was asked.
+# Off-topic and nonsense questions came to 1.41 at most.
+RARE_WORDS = 1.5
+ALL_WORDS = 0.999  # coverage is a sum of floats
+
+
 class Calibration(NamedTuple):
     """Cut-offs that depend on the embedding model. Measured on real pages and nonsense questions (docs/ranking.md)."""
 
@@ -45,6 +51,10 @@ def evidence(best_cosine: float, best_coverage: float) -> float:
     return max(best_coverage, 0.0) + COSINE_WEIGHT * max(best_cosine, 0.0)
 
 
-def has_answer(amount: float, floor: float, *, names_a_page: bool, covered: bool) -> bool:
-    """Whether to answer at all. The name of a page, or a section that holds every word of the question, is enough."""
-    return names_a_page or covered or amount >= floor
+def has_answer(amount: float, floor: float, *, names_a_page: bool, coverage: float, rare_words: float) -> bool:
+    """Whether to answer at all. The name of a page, or a section that holds every word of the question, is enough.
+
+    So is a section with rare words: ``rare_words`` is the idf of the question's words that it holds, over the idf of a
+    word that stands in one section alone.
+    """
+    return names_a_page or coverage >= ALL_WORDS or rare_words >= RARE_WORDS or amount >= floor

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memidx.parsing.highlight import LineMatch
 
 CORRECTED = 0.7  # of a word's weight, in coverage, when only a word an edit away was found
+FEW = 300
 _TIES = 16  # hits looked at beyond the limit, so that equal scores are cut in a settled order
 
 
@@ -119,6 +120,13 @@ class LexicalIndex:
         """The index terms that the query's words come to, distinct, without stop words if others remain."""
         with guarded(self.folder):
             return self._matcher.terms(query)
+
+    def worth(self, query: ParsedQuery) -> float:
+        """The idf of the query's words together, over the idf of a word that stands in one section alone.
+
+        In a small index every word is rare, so it counts as one of FEW sections.
+        """
+        return math.fsum(self.idf(self.analyzer.query_terms(query)).values()) / idf(max(self.num_docs, FEW), 1)
 
     def telling(self, text: str, count: int) -> list[str]:
         """The ``count`` words that tell most about a text, by their number in it times their idf.
