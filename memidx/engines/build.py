@@ -25,6 +25,7 @@ from memidx.stores.snapshots import (
     MANIFEST,
     VECTORS,
     Snapshots,
+    check_file,
     digests,
     inodes,
     link_or_copy,
@@ -232,6 +233,12 @@ class _Work:
     def update(self, base: Manifest, diff: ListingDiff) -> None:
         """Change what changed since ``base``. Raises BrokenSnapshotError when the base cannot be read."""
         source = self.shop.snapshots.folder(base.key)
+        # What is linked keeps the digest it was built with. What is copied gets a new one, which must not vouch for
+        # damage that was there before.
+        linked = _links(source / MANIFEST, self.folder / MANIFEST)
+        for name in base.files:
+            if not linked or name == CATALOG or name.endswith((".json", "/overlay.f32")):
+                check_file(source / name, base.files[name])
         try:
             shutil.copyfile(source / CATALOG, self.folder / CATALOG)
         except OSError as error:
@@ -310,6 +317,16 @@ class _Work:
             files=digests(self.folder, linked),
         )
         (self.folder / MANIFEST).write_bytes(manifest.to_bytes())
+
+
+def _links(source: Path, target: Path) -> bool:
+    """Whether the file system has hard links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        return False
+    target.unlink()
+    return True
 
 
 def _empty(folder: Path) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MANIFEST, CATALOG, LEXICAL, VECTORS = "manifest.json", "catalog.db", "lexical", "vectors"
+NEW = ".new-"  # what a file is called until it is renamed into place
 STALE_STAGING_SECONDS = 3600.0
 KEY_LENGTH = 32
 HEX = frozenset("0123456789abcdef")
@@ -113,7 +114,7 @@ class Snapshots:
         with contextlib.suppress(OSError):
             if path.read_bytes() == data:
                 return
-        handle, name = tempfile.mkstemp(dir=parent, prefix=".new-")
+        handle, name = tempfile.mkstemp(dir=parent, prefix=NEW)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         Path(name).replace(path)
@@ -131,11 +132,23 @@ class Snapshots:
             removed = spare[keep:]
             for key in removed:
                 self._discard(self.folder(key))
-            for leftover in _entries(self.home / "staging"):
-                with contextlib.suppress(OSError):
-                    if now - leftover.stat().st_mtime > STALE_STAGING_SECONDS:
-                        shutil.rmtree(leftover.path, ignore_errors=True)
+            self._sweep(now)
             return removed
+
+    def _sweep(self, now: float) -> None:
+        """Remove what killed processes left: half builds, and files that were not renamed into place."""
+        left = list(_entries(self.home / "staging"))
+        for folder in ("worktrees", "history"):
+            with contextlib.suppress(OSError):
+                left += [e for e in os.scandir(self.home / folder) if e.name.startswith(NEW)]
+        for entry in left:
+            with contextlib.suppress(OSError):
+                if now - entry.stat(follow_symlinks=False).st_mtime <= STALE_STAGING_SECONDS:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink()
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -206,6 +219,17 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
             raise BrokenSnapshotError(f"{path}: cannot be read: {error.strerror}") from error
         if size != digest.size:
             raise BrokenSnapshotError(f"{path}: {size} bytes instead of {digest.size}")
+
+
+def check_file(path: Path, digest: FileDigest) -> None:
+    """The file is, byte for byte, the one that was built. Raises BrokenSnapshotError."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BrokenSnapshotError(f"{path}: cannot be read: {error.strerror}") from error
+    if found != digest.sha256:
+        raise BrokenSnapshotError(f"{path}: is not what was built")
 
 
 def check_digests(folder: Path, manifest: Manifest) -> list[str]:
