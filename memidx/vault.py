@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from memidx.engines.inputs import Inputs
 from memidx.engines.query import QueryOptions, Ranked, answer, make_question
 from memidx.engines.snapshot import Snapshot
-from memidx.ground.errors import BrokenSnapshotError, ConfigError, ModelError, NoSnapshotError, StaleError
+from memidx.ground.errors import BrokenSnapshotError, ConfigError, MemidxError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.hits import Answer, Freshness
 from memidx.ground.manifest import content_key
@@ -236,7 +236,10 @@ class Vault:
                     "nothing has been built yet", hint="run `memidx build`, or leave --no-refresh out"
                 )
             return old, "stale", (*notes, "answered from the last build: the pages have changed since")
-        work = self._work(inputs, old)
+        try:
+            work = self._work(inputs, old)
+        except BrokenSnapshotError:
+            old, work = None, self._work(inputs, None)
         if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
             words = f"{work.touched} pages changed since the last build; run `memidx build` for a fresh answer"
             return old, "stale", (*notes, words)
@@ -257,7 +260,8 @@ class Vault:
             self.snapshots.discard(inputs.key)
             return None
         if source.kind == "worktree":
-            self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
+            with suppress(OSError, MemidxError):  # a state folder that must not be written still answers
+                self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
         return snapshot
 
     def _open_or_none(self, key: str | None) -> Snapshot | None:

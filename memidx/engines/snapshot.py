@@ -51,6 +51,9 @@ class Snapshot:
     @cached_property
     def graph(self) -> Graph:
         from memidx.stores.graph import FILE, Graph
+        from memidx.stores.graphfile import check_graph_file
 
         about = self.manifest.graph or {}
-        return Graph.open(self.folder / VECTORS / FILE, self.manifest.vectors["dimension"], about["rows"], about["ef"])
+        path, dimension, rows = self.folder / VECTORS / FILE, self.manifest.vectors["dimension"], about["rows"]
+        check_graph_file(path, dimension, rows)
+        return Graph.open(path, dimension, rows, about["ef"])

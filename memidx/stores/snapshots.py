@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError
+from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError, OtherFormatError
 from memidx.ground.manifest import FileDigest, Manifest
 
 if TYPE_CHECKING:
@@ -64,6 +64,27 @@ class Snapshots:
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return key if is_key(key) and self.has(key) else None
+
+    def in_use(self) -> set[str]:
+        """The keys that worktrees point to. Forgets the pointers of worktrees that are gone."""
+        return set(self._live_pointers())
+
+    def _is_damaged(self, key: str) -> bool:
+        try:
+            return bool(check_digests(self.folder(key), read_manifest(self.folder(key))))
+        except OtherFormatError:
+            return False
+        except BrokenSnapshotError:
+            return True
+
+    def _is_newer(self, key: str) -> bool:
+        try:
+            read_manifest(self.folder(key))
+        except OtherFormatError as error:
+            return error.newer
+        except BrokenSnapshotError:
+            pass
+        return False
 
     # -- writing --------------------------------------------------------------------------------------------------
 
@@ -120,16 +141,24 @@ class Snapshots:
         Path(name).replace(path)
 
     def discard(self, key: str) -> None:
-        """Remove a snapshot that turned out to be damaged."""
+        """Remove a snapshot that turned out to be damaged, and others that are.
+
+        Snapshots share files by hard links: one that is built from a damaged one's neighbour would be damaged again.
+        """
+        damaged = [key, *(other for other in self.keys() if other != key and self._is_damaged(other))]
         with self.lock():
-            self._discard(self.folder(key))
+            for each in damaged:
+                self._discard(self.folder(each))
 
     def collect(self, keep: int, now: float) -> list[str]:
-        """Remove snapshots that no worktree points to, but for the ``keep`` most recent. Returns the removed keys."""
+        """Remove snapshots that no worktree points to, but for the ``keep`` most recent. Returns the removed keys.
+
+        What a newer memidx made stays: it looks after that itself.
+        """
         with self.lock():
-            named = set(self._live_pointers())
+            named = self.in_use()
             spare = [key for key in self.keys() if key not in named]
-            removed = spare[keep:]
+            removed = [key for key in spare[keep:] if not self._is_newer(key)]
             for key in removed:
                 self._discard(self.folder(key))
             self._sweep(now)

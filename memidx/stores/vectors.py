@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memidx.ground.errors import BrokenSnapshotError
-from memidx.ground.scores import VectorScore
+from memidx.ground.scores import VectorScore, check_cosine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,8 @@ class Vectors:
         if only is None:
             return self._scan_from(query, limit, 0)
         numbers = np.asarray(only, np.int64)
-        return _best(self._gather(numbers) @ query, numbers, limit)
+        with np.errstate(all="ignore"):  # damaged rows can hold anything
+            return _best(self._gather(numbers) @ query, numbers, limit)
 
     def scan_overlay(self, query: NDArray[np.float32], limit: int) -> list[VectorScore]:
         """As ``scan``, over the overlay part alone."""
@@ -116,7 +117,8 @@ class Vectors:
 
     def _scan_from(self, query: NDArray[np.float32], limit: int, first: int) -> list[VectorScore]:
         offset = sum(len(part) for part in self._parts[:first])
-        scores = [part @ query for part in self._parts[first:]]
+        with np.errstate(all="ignore"):
+            scores = [part @ query for part in self._parts[first:]]
         whole = np.concatenate(scores) if scores else np.zeros(0, np.float32)
         return _best(whole, np.arange(offset, offset + len(whole)), limit)
 
@@ -142,6 +144,7 @@ def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
 def _best(scores: NDArray[np.float32], numbers: NDArray[np.int64], limit: int) -> list[VectorScore]:
     if not len(scores) or limit <= 0:
         return []
+    check_cosine(float(np.abs(scores).max()), "the vectors of the snapshot")
     rounded = _rounded(scores)
     if limit < len(rounded):
         edge = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
