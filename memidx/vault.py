@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memidx.engines.inputs import Inputs
 from memidx.engines.query import QueryOptions, Ranked, answer, make_question
-from memidx.engines.snapshot import Snapshot
+from memidx.engines.snapshot import Snapshot, blaming_damage
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, MemidxError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.hits import Answer, Freshness
@@ -198,8 +198,9 @@ class Vault:
         question = make_question(text, self.settings, now=time.time() if now is None else now, **options)
         snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
         try:
-            asked, dates = informed(self, question, snapshot, source)
-            ranked = answer(snapshot, asked, self.embedder, self.settings)
+            with blaming_damage(snapshot):
+                asked, dates = informed(self, question, snapshot, source)
+                ranked = answer(snapshot, asked, self.embedder, self.settings)
             broken = bool(ranked.broken)
         except BrokenSnapshotError:
             if refresh == "never":

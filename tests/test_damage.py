@@ -188,6 +188,14 @@ def test_a_damaged_last_build_does_not_stop_a_query_after_a_change(words):
     assert any(ask(words))
 
 
+def test_a_row_that_makes_a_query_raise_is_blamed_on_the_damage(words):
+    db = sqlite3.connect(snapshot(words) / "catalog.db")
+    db.execute("UPDATE sections SET heading = '[\"', line = NULL")
+    db.commit()
+    db.close()
+    assert any(ask(words))
+
+
 def test_vectors_that_are_none_are_noticed_by_the_query(vault):
     path = snapshot(vault) / "vectors" / "base.f32"
     rows = path.stat().st_size // 4

@@ -354,3 +354,17 @@ def test_the_entries_for_the_pre_commit_framework_are_commands_that_are_there():
         assert command in COMMANDS
         assert hook["language"] == "python"
     assert hooks[1]["stages"] == ["pre-commit", "post-merge", "post-checkout", "post-rewrite", "post-commit"]
+
+
+def test_b4_an_installation_killed_half_way_is_taken_up_again(vault):
+    hooks = vault.git_dir / "hooks"
+    put(hooks, "pre-commit")
+    before = (hooks / "pre-commit").read_bytes()
+    os.link(hooks / "pre-commit", hooks / f"pre-commit{KEPT}")
+    (hooks / ".pre-commit.new-memidx").write_text("#!/bin/sh\n# half")
+    done = memidx("hooks", "install", cwd=vault.root)
+    assert done.code == 0, done.err
+    assert (hooks / f"pre-commit{KEPT}").read_bytes() == before
+    assert not (hooks / ".pre-commit.new-memidx").exists()
+    memidx("hooks", "uninstall", cwd=vault.root)
+    assert (hooks / "pre-commit").read_bytes() == before
