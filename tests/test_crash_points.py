@@ -133,9 +133,8 @@ class Lab:
         self.restore("built")
         sidecar = self.repo / SIDECAR
         line = sidecar.read_text()
-        sidecar.write_text(
-            f"<<<<<<< a\n{line}=======\n{line.replace('p3', 'p4').replace('helpful', 'wrong')}>>>>>>> b\n"
-        )
+        other = json.dumps(json.loads(line) | {"id": "0" * 32, "path": "notes/p4.md", "kind": "wrong"})
+        sidecar.write_text(f"<<<<<<< a\n{line}=======\n{other}\n>>>>>>> b\n")
         (self.repo / ".gitattributes").unlink()
         self._keep("conflict")
         self.restore("built")
