@@ -18,7 +18,7 @@ from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.ground.manifest import FileDigest, Manifest
 from memidx.stores import lexical
-from memidx.stores.catalog import Catalog, CatalogWriter
+from memidx.stores.catalog import Catalog, CatalogWriter, room_for_catalog
 from memidx.stores.snapshots import (
     CATALOG,
     LEXICAL,
@@ -104,7 +104,7 @@ def build(
         except BrokenSnapshotError as error:
             mode, reason = "full", f"the snapshot was damaged: {error.message}"
             shop.snapshots.discard(inputs.key)
-    with shop.snapshots.staging() as folder:
+    with shop.snapshots.staging() as folder, room_for_catalog(folder):
         work = _Work(inputs, shop, folder, progress)
         if mode == "update" and base is not None:
             try:
