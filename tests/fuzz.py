@@ -32,6 +32,7 @@ from memidx.parsing.config import parse_config
 from memidx.parsing.page import parse_page
 from memidx.parsing.query import parse_query
 from memidx.parsing.sidecar import mend, parse_sidecar, sidecar_findings
+from memidx.stores.embedding import open_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,6 +113,8 @@ class Snapshots:
         self.whole, self.broken = place / "whole", place / "broken"
         memidx.open_vault(root).export(self.whole)
         self.dice = random.Random(7)
+        self.embedder = open_embedder("wordllama")
+        assert self.embedder is not None and self.embedder.embed_query("deploy").any()
         self.files = sorted(
             p.relative_to(self.whole) for p in self.whole.rglob("*") if p.is_file() and p.stat().st_size
         )
@@ -149,7 +152,6 @@ class Snapshots:
         from memidx.engines.query import answer, make_question
         from memidx.engines.snapshot import Snapshot, blaming_damage
         from memidx.ground.settings import Settings
-        from memidx.stores.embedding import open_embedder
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Rust tells of a panic there
         resource.setrlimit(resource.RLIMIT_AS, (self.before + MOST_MEMORY, -1))
@@ -159,7 +161,7 @@ class Snapshots:
             settings = Settings(vector=VectorSettings(graph_from=1))
             for question in ("deploy rollback", "page 3", '"lighthouse harbour"'):
                 with blaming_damage(snapshot):
-                    answer(snapshot, make_question(question, settings, now=0.0), open_embedder("wordllama"), settings)
+                    answer(snapshot, make_question(question, settings, now=0.0), self.embedder, settings)
         except MemidxError:
             return 0
         except BaseException as error:  # noqa: BLE001 - a panic of a Rust library is no Exception

@@ -171,6 +171,16 @@ def test_any_question_is_answered_in_time(repo):
         assert time.process_time() - begun < MOST_SECONDS, question[:80]
 
 
+def test_words_that_stand_nowhere_are_corrected_in_bounded_time(repo):
+    repo.write({f"p{n}.md": f"# Page {n}\n\nlighthouse harbour {n}\n" for n in range(30)})
+    memidx("build", cwd=repo.root)
+    strange = " ".join("".join(chr(97 + (n * k) % 26) for k in range(3, 15)) for n in range(1, 250))
+    for question in ("x" * 100_000, "y" * 5_000 + " lighthouse", strange, strange.replace("a", "é")):
+        begun = time.process_time()
+        assert memidx("query", "--no-track", question, cwd=repo.root).code in (0, 1)
+        assert time.process_time() - begun < MOST_SECONDS, question[:40]
+
+
 def test_half_a_character_in_a_filter_matches_nothing(repo):
     repo.write({"a.md": "# A\n\ndeploy\n"})
     for args in (
