@@ -113,7 +113,7 @@ def test_b4_killed_at_the_system_calls_of_libraries(vault, tmp_path):
 def test_a_full_disk_in_the_middle_of_what_a_library_writes(vault, tmp_path):
     home, kept, log = vault.git_dir / "memidx", tmp_path / "kept", tmp_path / "log"
     right = answers(vault)
-    vault.write({"p5.md": "# Five\n\nnew harbour\n"})
+    vault.write({"new.md": "# Five\n\nnew harbour\n"})
     shutil.copytree(home, kept)
     assert traced(vault, log).returncode == 0
     numbers = calls(log)
@@ -129,6 +129,6 @@ def test_a_full_disk_in_the_middle_of_what_a_library_writes(vault, tmp_path):
             for folder in (home / "staging").iterdir() if (home / "staging").is_dir() else ():
                 pytest.fail(f"{folder} was left")
             assert memidx("doctor", cwd=vault.root, model=True).code == 0, (kind, number)
-    vault.remove("p5.md")
+    vault.remove("new.md")
     assert answers(vault) == right
     sys.stdout.write(f"\n{tried.total()} times no room: {dict(tried)}\n")

@@ -301,7 +301,8 @@ def clean_run(lab: Lab, case: Case) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
-def test_b4_killed_before_each_step_and_run_again(lab, case):
+def test_b4_killed_before_each_step_and_run_again(request, case):
+    lab = request.getfixturevalue("lab" if case.name in ("full build", "update") else "quick_lab")
     clean = clean_run(lab, case)
     kinds: Counter[str] = Counter()
     failed = []
