@@ -244,3 +244,12 @@ def test_large_vaults_take_bounded_memory(repo, kind):
     code, megabytes = done.stdout.split()[:2]
     sys.stdout.write(f"\n{kind}: {megabytes} MB, {time.monotonic() - begun:.1f} s\n")
     assert code == "0" and int(megabytes) < 1_500, done.stdout
+
+
+@pytest.mark.slow
+def test_the_fuzzer_finds_nothing(tmp_path):
+    run = [sys.executable, str(CHECKOUT / "tests" / "fuzz.py"), "--seconds", "30", "--seed", str(time.time_ns() % 1000)]
+    env = {**os.environ, "PYTHONPATH": str(CHECKOUT), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(run, env=env, capture_output=True, text=True, check=False, timeout=300)
+    sys.stdout.write(f"\n{done.stdout}")
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
