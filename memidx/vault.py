@@ -338,7 +338,7 @@ class Vault:
         from memidx.engines.export import check_target, export
 
         check_target(target)
-        return export(Snapshot(self.snapshots.folder(self.build(source).key)), self.settings, target)
+        return export(Snapshot(self.snapshots.folder(self.build(source).key)), self.settings, target, time.time())
 
     def collect(self, now: float, keep: int | None = None) -> tuple[list[str], int]:
         """Remove snapshots that nothing needs. Returns their keys and the bytes that came free."""
