@@ -96,13 +96,14 @@ def create_page(vault: Vault, draft: Draft, old: Entry | None = None) -> Written
     if old is not None:
         before = _on_disk(vault, old)
         change = before, newpage.superseded(old.path, before, draft.path, rules_of(vault))
-    files.create(draft.path, data)
-    if old is not None and change is not None:
-        try:
-            files.replace(old.path, *change)
-        except MemidxError:
-            files.remove_new(draft.path, data)
-            raise
+    with vault.snapshots.lock():
+        files.create(draft.path, data)
+        if old is not None and change is not None:
+            try:
+                files.replace(old.path, *change)
+            except MemidxError:
+                files.remove_new(draft.path, data)
+                raise
     return _written(vault, draft.path, created=True, superseded=old.path if old else "")
 
 
@@ -122,7 +123,8 @@ def write_page(vault: Vault, path: str, text: str, blob: str | None) -> Written:
             raise UsageError(f"{path}: is there already", hint="read it, and give the blob id it was read at")
         if not vault.selector(path):
             raise UsageError(f"{path}: the settings do not count it as a page", hint="give a path that ends in .md")
-        files.create(page.path, _encoded(text))
+        with vault.snapshots.lock():
+            files.create(page.path, _encoded(text))
         return _written(vault, path, created=True)
     if entry is None:
         raise UsageError(f"{path}: there is no such page any more", hint="leave the blob id out to make a new one")
@@ -134,7 +136,9 @@ def write_page(vault: Vault, path: str, text: str, blob: str | None) -> Written:
     before = _on_disk(vault, entry)
     crlf = before.count(b"\r\n") * 2 > before.count(b"\n")
     text = text.replace("\r\n", "\n")
-    files.replace(path, before, _encoded(text.replace("\n", "\r\n") if crlf else text))
+    new = _encoded(text.replace("\n", "\r\n") if crlf else text)
+    with vault.snapshots.lock():
+        files.replace(path, before, new)
     return _written(vault, path, created=False)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Unpack
 
 from memidx.engines.query import QueryOptions, answer, make_question
-from memidx.engines.snapshot import Snapshot
+from memidx.engines.snapshot import Snapshot, blaming_damage
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, GitError, ModelError, UsageError
 from memidx.ground.nearest import did_you_mean
 from memidx.ground.settings import Settings
@@ -78,7 +78,8 @@ def query_exported(
             except ModelError as error:
                 notices = (f"{error.message}; {error.hint}",)
         question = make_question(text, settings, now=now, **asked)
-        ranked = answer(snapshot, question, embedder, settings)
+        with blaming_damage(snapshot):
+            ranked = answer(snapshot, question, embedder, settings)
     except BrokenSnapshotError as error:
         raise BrokenSnapshotError(error.message, hint="export it again: `memidx export DIR`") from error
     return make_answer(text, snapshot, "fresh", ranked, notices)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
+from memidx.ground.settings import Settings
 from memidx.ground.source import WORKTREE, Source
 from memidx.opening import load_settings, open_vault
 from memidx.parsing.config import set_option
 from memidx.stores.git import Git, PageChangedError, find_vault
 from memidx.stores.git.trees import VaultFiles, staged_paths, vault_prefixes
 from memidx.stores.sidecar import SIDECAR, SidecarFile
+from memidx.stores.snapshots import Snapshots
 from memidx.vault import LISTING_TRIES, STATE, Vault
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from memidx.engines.mend import Mend
     from memidx.ground.diagnostics import Diagnostic, Severity
     from memidx.ground.listing import Listing
-    from memidx.ground.settings import Settings
     from memidx.stores.catalog import Catalog
 
 NOTE = "warm-after"  # in the git folder of a work tree; hooks/post-commit reads it
@@ -98,7 +99,8 @@ def apply_mends(vault: Vault, mends: list[Mend]) -> None:
             sidecar = SidecarFile(vault.root, vault.snapshots.home, vault.settings.build.lock_seconds)
             sidecar.rewrite(mend)
         else:
-            apply(vault.root, planned)
+            with vault.snapshots.lock():
+                apply(vault.root, planned)
 
 
 def _sidecar(vault: Vault, listing: Listing, files: VaultFiles) -> Sidecar:
@@ -232,7 +234,8 @@ def hooks_install(start: Path, environ: Mapping[str, str], *, force: bool) -> tu
     from memidx.engines import hooks
 
     git = Git(find_vault(start, environ), environ)
-    steps = hooks.install(git, force=force)
+    with _lock(git):
+        steps = hooks.install(git, force=force)
     managers = hooks.standing(git, "").managers
     return steps, [f"{m.name} is in use here too; its own line, for {m.file}:\n{m.line}" for m in managers]
 
@@ -241,7 +244,14 @@ def hooks_uninstall(start: Path, environ: Mapping[str, str]) -> list[Step]:
     """Take our hooks out; what was there before comes back."""
     from memidx.engines import hooks
 
-    return hooks.uninstall(Git(find_vault(start, environ), environ))
+    git = Git(find_vault(start, environ), environ)
+    with _lock(git):
+        return hooks.uninstall(git)
+
+
+def _lock(git: Git) -> AbstractContextManager[None]:
+    """Two at once would take each other's temporary files for those of a killed process."""
+    return Snapshots(git.where.common_dir / STATE, Settings().build.lock_seconds).lock()
 
 
 def hooks_status(start: Path, environ: Mapping[str, str], program: str | None) -> Standing:

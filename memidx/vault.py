@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memidx.engines.inputs import Inputs
-from memidx.engines.snapshot import Snapshot
-from memidx.ground.errors import BrokenSnapshotError, ModelError, NoSnapshotError, StaleError
+from memidx.engines.snapshot import Snapshot, blaming_damage
+from memidx.ground.errors import BrokenSnapshotError, MemidxError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.manifest import content_key
 from memidx.ground.source import WORKTREE, Source
@@ -197,8 +197,9 @@ class Vault:
             import memidx.stores.vectors  # noqa: F401 - numpy, 65 ms: best spent while git looks at the working tree
         snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
         try:
-            asked, dates = informed(self, question, snapshot, source)
-            ranked = answer(snapshot, asked, self.embedder, self.settings)
+            with blaming_damage(snapshot):
+                asked, dates = informed(self, question, snapshot, source)
+                ranked = answer(snapshot, asked, self.embedder, self.settings)
             broken = bool(ranked.broken)
         except BrokenSnapshotError:
             if refresh == "never":
@@ -235,7 +236,10 @@ class Vault:
                     "nothing has been built yet", hint="run `memidx build`, or leave --no-refresh out"
                 )
             return old, "stale", (*notes, "answered from the last build: the pages have changed since")
-        work = self._work(inputs, old)
+        try:
+            work = self._work(inputs, old)
+        except BrokenSnapshotError:
+            old, work = None, self._work(inputs, None)
         if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
             words = f"{work.touched} pages changed since the last build; run `memidx build` for a fresh answer"
             return old, "stale", (*notes, words)
@@ -256,7 +260,8 @@ class Vault:
             self.snapshots.discard(inputs.key)
             return None
         if source.kind == "worktree":
-            self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
+            with suppress(OSError, MemidxError):  # a state folder that must not be written still answers
+                self.snapshots.point(self.worktree, inputs.key, str(self.git.where.git_dir))
         return snapshot
 
     def _open_or_none(self, key: str | None) -> Snapshot | None:
@@ -332,7 +337,7 @@ class Vault:
         from memidx.engines.export import check_target, export
 
         check_target(target)
-        return export(Snapshot(self.snapshots.folder(self.build(source).key)), self.settings, target)
+        return export(Snapshot(self.snapshots.folder(self.build(source).key)), self.settings, target, time.time())
 
     def collect(self, now: float, keep: int | None = None) -> tuple[list[str], int]:
         """Remove snapshots that nothing needs. Returns their keys and the bytes that came free."""

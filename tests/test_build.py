@@ -357,6 +357,20 @@ def test_leftovers_of_killed_builds_are_swept_after_an_hour(vault):
     assert not left.exists()
 
 
+def test_files_that_were_not_renamed_into_place_are_swept_after_an_hour(vault):
+    vault.build()
+    home = vault.snapshots.home
+    left = [home / "worktrees" / ".new-dead", home / "history" / ".new-dead"]
+    young = home / "worktrees" / ".new-alive"
+    for path in (*left, young):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("half")
+    for path in left:
+        os.utime(path, (time.time() - 7200, time.time() - 7200))
+    vault.snapshots.collect(keep=5, now=time.time())
+    assert not any(path.exists() for path in left) and young.exists()
+
+
 # -- odd vaults -------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -110,3 +111,15 @@ def test_b6_a_damaged_snapshot_is_not_exported(vault, tmp_path):
     assert "memidx build --full" in done.err
     assert not (tmp_path / "out").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["repo"]
+
+
+def test_what_killed_exports_left_is_swept_after_an_hour_and_nothing_else(repo, tmp_path):
+    repo.write({"a.md": "# A\n"})
+    left, young, foreign = (tmp_path / name for name in (".out-abcdefgh", ".out-ijklmnop", ".out-qrstuvwx"))
+    for folder in (left, young, foreign):
+        (folder / "new").mkdir(parents=True)
+    (foreign / "mine").write_text("kept")
+    for folder in (left, foreign):
+        os.utime(folder, (1, 1))
+    assert memidx("export", str(tmp_path / "out"), cwd=repo.root).code == 0
+    assert not left.exists() and young.exists() and (foreign / "mine").exists()

@@ -260,3 +260,30 @@ def test_share_writes_counters_that_only_grow_and_only_on_request(repo, tmp_path
     assert row["accesses"] == 1  # its own, shared or not, once
     assert json.loads(memidx("decay", "share", "--json", cwd=there.root).out)["shared"][0]["path"] == "a.md"
     assert finished("decay", "share", "a.md", cwd=there.root).code == 2
+
+
+def test_a_line_that_a_crash_cut_short_stops_nobody_and_is_set_aside_not_lost(repo):
+    repo.write({"a.md": "# Lighthouse\n"})
+    memidx("feedback", "a.md", "helpful", cwd=repo.root)
+    path = repo.root / SIDECAR
+    whole = path.read_bytes()
+    cut = whole[: len(whole) // 2]
+    path.write_bytes(whole + cut)
+    assert "decay.jsonl:2: is cut short" in memidx("decay", cwd=repo.root).err
+    assert "is cut short and takes no part" in memidx("check", cwd=repo.root).out
+    done = memidx("feedback", "a.md", "helpful", cwd=repo.root)
+    assert done.code == 0, done.err
+    events = parse_sidecar(path.read_text())
+    assert [e.kind for e in events.events] == ["helpful", "helpful"] and not events.unreadable and not events.cut
+    assert path.read_bytes().startswith(whole)
+    assert (repo.git_dir / "memidx" / "decay-cut.jsonl").read_bytes() == cut + b"\n"
+
+
+def test_a_whole_last_line_without_its_end_is_an_event(repo):
+    repo.write({"a.md": "# Lighthouse\n"})
+    memidx("feedback", "a.md", "helpful", cwd=repo.root)
+    path = repo.root / SIDECAR
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    memidx("feedback", "a.md", "stale", cwd=repo.root)
+    assert [e.kind for e in parse_sidecar(path.read_text()).events] == ["helpful", "stale"]
+    assert not (repo.git_dir / "memidx" / "decay-cut.jsonl").exists()

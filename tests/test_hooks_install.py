@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from clirun import CHECKOUT, memidx
+from clirun import CHECKOUT, finished, memidx
 from hookrepo import hooked, program
 from repo import Repo, run_git
+from unprivileged import needs_permissions, obey_permissions
 
 from memidx.doors.cli import COMMANDS
 from memidx.stores.hooks import KEPT, NAMES
@@ -218,12 +219,12 @@ def test_g4_hooks_switched_off_by_dev_null_are_told(vault):
     assert (done.code, "no hook runs" in done.err) == (2, True)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@needs_permissions
 def test_g4_a_read_only_folder_is_refused_before_anything_is_touched(vault):
     hooks = vault.git_dir / "hooks"
     hooks.chmod(0o555)
     try:
-        done = memidx("hooks", "install", cwd=vault.root)
+        done = finished("hooks", "install", cwd=vault.root, preexec_fn=obey_permissions)
         assert (done.code, "cannot be written" in done.err) == (2, True)
         assert not list(hooks.iterdir())
     finally:
@@ -353,3 +354,17 @@ def test_the_entries_for_the_pre_commit_framework_are_commands_that_are_there():
         assert command in COMMANDS
         assert hook["language"] == "python"
     assert hooks[1]["stages"] == ["pre-commit", "post-merge", "post-checkout", "post-rewrite", "post-commit"]
+
+
+def test_b4_an_installation_killed_half_way_is_taken_up_again(vault):
+    hooks = vault.git_dir / "hooks"
+    put(hooks, "pre-commit")
+    before = (hooks / "pre-commit").read_bytes()
+    os.link(hooks / "pre-commit", hooks / f"pre-commit{KEPT}")
+    (hooks / ".pre-commit.new-memidx").write_text("#!/bin/sh\n# half")
+    done = memidx("hooks", "install", cwd=vault.root)
+    assert done.code == 0, done.err
+    assert (hooks / f"pre-commit{KEPT}").read_bytes() == before
+    assert not (hooks / ".pre-commit.new-memidx").exists()
+    memidx("hooks", "uninstall", cwd=vault.root)
+    assert (hooks / "pre-commit").read_bytes() == before

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 ERROR, BUG, INTERRUPTED = 2, 3, 130
 COMPLETE = "_MEMIDX_COMPLETE"  # set by the script that `memidx completion` prints
 # What a full disk or a missing permission says is about this computer, not a bug.
-WORLD = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.EIO})
+WORLD = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
+    | {errno.EIO, errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE}
+)
 
 
 def run(args: Sequence[str]) -> int:

@@ -16,13 +16,14 @@ from memidx.ground.compaction import Wear, rebuild_reason
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.ground.manifest import FileDigest, Manifest
-from memidx.stores.catalog import Catalog, CatalogWriter
+from memidx.stores.catalog import Catalog, CatalogWriter, room_for_catalog
 from memidx.stores.snapshots import (
     CATALOG,
     LEXICAL,
     MANIFEST,
     VECTORS,
     Snapshots,
+    check_file,
     digests,
     inodes,
     link_or_copy,
@@ -103,7 +104,7 @@ def build(
         except BrokenSnapshotError as error:
             mode, reason = "full", f"the snapshot was damaged: {error.message}"
             shop.snapshots.discard(inputs.key)
-    with shop.snapshots.staging() as folder:
+    with shop.snapshots.staging() as folder, room_for_catalog(folder):
         work = _Work(inputs, shop, folder, progress)
         if mode == "update" and base is not None:
             try:
@@ -238,6 +239,12 @@ class _Work:
         from memidx.stores import lexical
 
         source = self.shop.snapshots.folder(base.key)
+        # What is linked keeps the digest it was built with. What is copied gets a new one, which must not vouch for
+        # damage that was there before.
+        linked = _links(source / MANIFEST, self.folder / MANIFEST)
+        for name in base.files:
+            if not linked or name == CATALOG or name.endswith((".json", "/overlay.f32")):
+                check_file(source / name, base.files[name])
         try:
             shutil.copyfile(source / CATALOG, self.folder / CATALOG)
         except OSError as error:
@@ -316,6 +323,16 @@ class _Work:
             files=digests(self.folder, linked),
         )
         (self.folder / MANIFEST).write_bytes(manifest.to_bytes())
+
+
+def _links(source: Path, target: Path) -> bool:
+    """Whether the file system has hard links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        return False
+    target.unlink()
+    return True
 
 
 def _empty(folder: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError, ModelError
+from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError, ModelError, OtherFormatError
 from memidx.stores.snapshots import Snapshots, check_digests, read_manifest
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 State = Literal["ok", "warn", "fail"]
 OLDEST_GIT = (2, 31)  # `rev-parse --path-format`
 REBUILD = "run `memidx build --full`"
+REMOVE = "run `memidx gc --keep 0`, which removes it"
 
 
 class Finding(NamedTuple):
@@ -150,17 +151,21 @@ def snapshot_findings(snapshots: Snapshots) -> Iterator[Finding]:
     if not keys:
         yield Finding("snapshots", "warn", "nothing has been built yet", "run `memidx build`")
         return
-    broken = False
+    sound = True
+    in_use = snapshots.in_use()
     for key in keys:
+        remedy = REBUILD if key in in_use or len(keys) == 1 else REMOVE
         try:
             folder = snapshots.folder(key)
             wrong = check_digests(folder, read_manifest(folder))
+        except OtherFormatError as error:
+            yield Finding("snapshot", "warn", error.message, "none needed: it is left alone" if error.newer else REMOVE)
         except BrokenSnapshotError as error:
-            broken = True
-            yield Finding("snapshot", "fail", error.message, REBUILD)
+            sound = False
+            yield Finding("snapshot", "fail", error.message, remedy)
         else:
             if wrong:
-                broken = True
-                yield Finding("snapshot", "fail", f"{folder / wrong[0]}: is not what was built", REBUILD)
-    if not broken:
+                sound = False
+                yield Finding("snapshot", "fail", f"{folder / wrong[0]}: is not what was built", remedy)
+    if sound:
         yield Finding("snapshots", "ok", f"{len(keys)}, every file as it was built")

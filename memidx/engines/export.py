@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import shutil
 import tempfile
@@ -12,7 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from memidx.ground.errors import BrokenSnapshotError, ConfigError, MemidxError, UsageError
 from memidx.ground.settings import Settings, as_plain
 from memidx.parsing.config import parse_config
-from memidx.stores.snapshots import CATALOG, LEXICAL, MANIFEST, VECTORS, check_digests, sync_folder, sync_tree
+from memidx.stores.snapshots import (
+    CATALOG,
+    LEXICAL,
+    MANIFEST,
+    STALE_STAGING_SECONDS,
+    VECTORS,
+    check_digests,
+    sync_folder,
+    sync_tree,
+)
 
 if TYPE_CHECKING:
     from memidx.engines.snapshot import Snapshot
@@ -31,8 +41,10 @@ class Exported(NamedTuple):
     bytes: int
 
 
-def export(snapshot: Snapshot, settings: Settings, target: Path) -> Exported:
+def export(snapshot: Snapshot, settings: Settings, target: Path, now: float) -> Exported:
     """Copy a snapshot to ``target``, which is new, empty, or an earlier export that is replaced as a whole.
+
+    What killed exports to the same place left more than an hour before ``now`` is removed.
 
     Raises UsageError when something else is there, BrokenSnapshotError when the snapshot is damaged.
     """
@@ -40,6 +52,7 @@ def export(snapshot: Snapshot, settings: Settings, target: Path) -> Exported:
     check_target(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target, now)
         aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
     except OSError as error:
         raise MemidxError(
@@ -68,6 +81,15 @@ def export(snapshot: Snapshot, settings: Settings, target: Path) -> Exported:
     size = sum(digest.size for digest in snapshot.manifest.files.values())
     counts = snapshot.manifest.counts
     return Exported(target, snapshot.key, counts["pages"], counts["sections"], size)
+
+
+def _sweep(target: Path, now: float) -> None:
+    """Remove what exports to the same place left that were killed more than an hour ago."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}-{'?' * 8}"):
+        with contextlib.suppress(OSError):
+            old = now - path.lstat().st_mtime > STALE_STAGING_SECONDS
+            if old and not path.is_symlink() and {part.name for part in path.iterdir()} <= {"new", "old"}:
+                shutil.rmtree(path)
 
 
 def check_target(target: Path) -> None:

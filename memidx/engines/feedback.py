@@ -118,6 +118,8 @@ def sidecar_notices(sidecar: Sidecar) -> Iterator[str]:
     if sidecar.markers:
         lines = ", ".join(map(str, sidecar.markers[:10])) + (" …" if len(sidecar.markers) > 10 else "")  # noqa: PLR2004
         yield f".memidx/decay.jsonl: markers of a merge conflict were passed over (lines {lines}); `memidx check --fix`"
+    if sidecar.cut:
+        yield f".memidx/decay.jsonl:{sidecar.cut}: is cut short and takes no part; the next feedback sets it aside"
     for number, why in sidecar.incomplete[:10]:
         yield f".memidx/decay.jsonl:{number}: an event that cannot be used: {why}"
     if sidecar.unknown:

@@ -99,6 +99,7 @@ def uninstall(git: Git) -> list[Step]:
     for path in dict.fromkeys((hooks_path(git).folder, git.where.common_dir / "hooks")):
         folder = HooksFolder(path)
         for name in NAMES:
+            folder.forget(name)
             found = folder.look(name)
             state = _state(found, scripts[name])
             if state in ("installed", "outdated"):
@@ -154,6 +155,8 @@ def _plan(name: str, found: HookFile, kept: HookFile, script: bytes, folder: Pat
         return Step(name, "installed", f"in front of {name}{KEPT}" if kept.kind != "absent" else ""), False
     if found.kind == "other":
         raise MemidxError(f"{folder / name}: is not a file", hint="move it away")
+    if kept == found and found.data is not None:  # an installation was killed when it had kept what was there
+        return Step(name, "installed", f"what was there runs first, from {name}{KEPT}"), False
     if kept.kind != "absent":
         raise MemidxError(
             f"{folder / name}: is not a hook of memidx, and {name}{KEPT} is there as well",

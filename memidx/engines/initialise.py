@@ -47,12 +47,13 @@ def initialise(root: Path) -> list[Step]:
 
 
 def _config(path: Path) -> Step:
-    path.parent.mkdir(exist_ok=True)
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(config_text())
-    except FileExistsError:
+    if path.exists():
         return Step(CONFIG, "kept", "it is there already")
+    path.parent.mkdir(exist_ok=True)
+    new = path.with_name(f"{path.name}.new-memidx")
+    with new.open("w", encoding="utf-8", newline="\n") as file:  # over what a killed process left
+        file.write(config_text())
+    new.replace(path)
     return Step(CONFIG, "written", "every setting, commented out")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.engines.initialise import ATTRIBUTES, SIDECAR, merge_line
@@ -15,6 +13,7 @@ from memidx.parsing.sidecar import mend as without_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from memidx.ground.diagnostics import Diagnostic
 
@@ -55,16 +54,19 @@ def plan(read: Callable[[str], bytes | None]) -> list[Mend]:
 
 
 def apply(root: Path, mend: Mend) -> None:
-    """Write the file, by one rename. Raises MemidxError when a link stands there or writing fails."""
+    """Write the file, by one rename, under the caller's lock. Raises MemidxError for a link, or when writing fails."""
     path = root / mend.path
     if path.is_symlink() or path.parent.is_symlink():
         raise MemidxError(f"{path}: is a symbolic link, which is not followed", hint="replace it by a file")
     try:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".memidx-")
-        with os.fdopen(handle, "wb") as file:
+        new = path.with_name(f"{path.name}.new-memidx")
+        new.unlink(missing_ok=True)  # a killed process left it
+        with new.open("xb") as file:
             file.write(mend.after)
-        Path(name).chmod(mode)
-        Path(name).replace(path)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(mode)
+        new.replace(path)
     except OSError as error:
         raise MemidxError(f"{path}: cannot be written: {error.strerror}", hint="check its permissions") from error

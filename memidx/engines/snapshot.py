@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.stores.catalog import Catalog
-from memidx.stores.snapshots import CATALOG, LEXICAL, VECTORS, check_sizes, read_manifest
+from memidx.stores.snapshots import CATALOG, LEXICAL, VECTORS, check_digests, check_sizes, read_manifest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from memidx.ground.manifest import Manifest
@@ -51,6 +54,27 @@ class Snapshot:
     @cached_property
     def graph(self) -> Graph:
         from memidx.stores.graph import FILE, Graph
+        from memidx.stores.graphfile import check_graph_file
 
         about = self.manifest.graph or {}
-        return Graph.open(self.folder / VECTORS / FILE, self.manifest.vectors["dimension"], about["rows"], about["ef"])
+        path, dimension, rows = self.folder / VECTORS / FILE, self.manifest.vectors["dimension"], about["rows"]
+        check_graph_file(path, dimension, rows)
+        return Graph.open(path, dimension, rows, about["ef"])
+
+
+@contextmanager
+def blaming_damage(snapshot: Snapshot) -> Iterator[None]:
+    """A flipped bit can make anything raise: then the files are compared with their digests.
+
+    Raises BrokenSnapshotError where one is not what was built. Over a sound snapshot an error stays what it is, a bug.
+    """
+    try:
+        yield
+    except MemidxError:
+        raise
+    except Exception as error:
+        if not (wrong := check_digests(snapshot.folder, snapshot.manifest)):
+            raise
+        raise BrokenSnapshotError(
+            f"{snapshot.folder / wrong[0]}: is not what was built", hint="run `memidx build --full`"
+        ) from error

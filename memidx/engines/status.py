@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memidx.engines.snapshot import Snapshot
 from memidx.engines.streams import GOOD_RECALL
-from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.errors import BrokenSnapshotError, OtherFormatError
 from memidx.ground.listing import ListingDiff, diff_listings
 from memidx.stores.snapshots import check_digests
 
@@ -142,6 +142,8 @@ def _open(snapshots: Snapshots, key: str | None) -> tuple[Snapshot | None, list[
     try:
         snapshot = Snapshot(snapshots.folder(key))
         snapshot.catalog  # noqa: B018 - opened here, where a damaged one can be told
+    except OtherFormatError as error:
+        return None, [f"the last build cannot be used: {error.message}"]
     except BrokenSnapshotError as error:
         return None, [f"the last build is damaged: {error.message}"]
     return snapshot, []

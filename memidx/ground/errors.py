@@ -8,6 +8,7 @@
       ├─ NoSnapshotError        exit 2   nothing has been built and building was not allowed
       ├─ StaleError             exit 2   --require-fresh and the index is behind
       ├─ BrokenSnapshotError    exit 2   derived state cannot be read; callers rebuild
+      │    └─ OtherFormatError  exit 2   it was made by an older or a newer memidx
       ├─ SidecarError           exit 2   .memidx/decay.jsonl cannot be read
       ├─ ModelError             exit 2   the embedding model is missing or damaged
       └─ LockedError            exit 2   another process holds the lock for too long
@@ -57,6 +58,14 @@ class StaleError(MemidxError):
 
 class BrokenSnapshotError(MemidxError):
     """Derived state cannot be read. Callers rebuild it."""
+
+
+class OtherFormatError(BrokenSnapshotError):
+    """Derived state that an older or a newer memidx made. What a newer one made is left to it."""
+
+    def __init__(self, message: str, *, newer: bool, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.newer = newer
 
 
 class SidecarError(MemidxError):

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.errors import BrokenSnapshotError, OtherFormatError
 from memidx.ground.model import ModelIdentity
 
 FORMAT = 3
@@ -52,14 +52,19 @@ class Manifest(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Manifest:
-        """Raises BrokenSnapshotError when the manifest is damaged or of another format."""
+        """Raises BrokenSnapshotError when the manifest is damaged, OtherFormatError when another version made it."""
         try:
             plain = json.loads(data)
-            if plain["format"] != FORMAT:
-                raise BrokenSnapshotError(f"{where}: snapshot format {plain['format']}, this version reads {FORMAT}")
-            found = plain.pop("self")
+            found = plain.pop("self")  # the same in every format, so that damage never passes for another version
             if found != _digest(plain):
                 raise BrokenSnapshotError(f"{where}: the manifest does not match its own digest")
+            if (made := int(plain["format"])) != FORMAT:
+                who = "a newer" if made > FORMAT else "an older"
+                raise OtherFormatError(
+                    f"{where}: was made by {who} memidx: snapshot format {made}, this one reads {FORMAT}",
+                    newer=made > FORMAT,
+                    hint="build or export it again with this memidx",
+                )
             model = ModelIdentity(**plain.pop("model")) if plain["model"] else plain.pop("model")
             files = {name: FileDigest(**d) for name, d in plain.pop("files").items()}
             return cls(model=model, files=files, **plain)

@@ -7,6 +7,7 @@ stay text (`CBaseLoader`), and nothing is constructed from tags.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
@@ -45,6 +46,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 # A value of -1 stands for the calibration that comes with the model.
 CALIBRATED = frozenset({"ranking.min_similarity", "ranking.answer_floor"})
 YAML_NUMBERS = {".nan": "nan", ".inf": "inf", "+.inf": "inf", "-.inf": "-inf"}
+GLOBS = frozenset({"pages.include", "pages.exclude", "pages.kinds"})
+_PLAIN_GLOB = re.compile(r"(?:\*\*/)?\*?[\w./-]{0,500}\*?")
 SENTINEL = 0.5  # the relevance of a page that words found: a floor at or above it would drop those too
 POSITIVE = frozenset(
     {
@@ -161,10 +164,22 @@ def _with(settings: Settings, part: str, name: str, value: Any, where: str) -> S
         )
     dotted_name = f"{part}.{name}"
     converted = _convert(value, hints[name], dotted_name, where)
+    if dotted_name in GLOBS:
+        _check_globs(converted, dotted_name, where)
     changed = settings._replace(**{part: section._replace(**{name: converted})})
     if dotted_name == "ranking.composite" and (why := check_weights(changed.ranking.composite)):
         raise ConfigError(f"{where}: ranking.composite: {why}")
     return changed
+
+
+def _check_globs(found: Any, dotted: str, where: str) -> None:
+    every = [g for globs in found.values() for g in globs] if isinstance(found, Mapping) else found
+    if not all(map(_PLAIN_GLOB.fullmatch, every)):  # the usual ones need no library
+        from memidx.parsing.globs import glob_problem
+
+        for glob in every:
+            if (why := glob_problem(glob)) is not None:
+                raise ConfigError(f"{where}: {dotted}: '{glob[:80]}' {why}")
 
 
 def _convert(value: Any, hint: Any, dotted: str, where: str) -> Any:

@@ -49,6 +49,7 @@ class Sidecar(NamedTuple):
     unreadable: tuple[int, ...] = ()
     incomplete: tuple[Incomplete, ...] = ()
     unknown: int = 0  # objects of kinds that this version does not know
+    cut: int = 0  # the last line, when a crash cut it short; 0: it is whole
 
 
 def parse_sidecar(text: str) -> Sidecar:
@@ -57,9 +58,11 @@ def parse_sidecar(text: str) -> Sidecar:
     accessed: list[Accessed] = []
     markers, unreadable, incomplete = list[int](), list[int](), list[Incomplete]()
     unknown = 0
+    tail = cut_off(text)
+    last = text.count("\n") + 1 if tail else 0
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip(_BLANK)
-        if not stripped:
+        if not stripped or number == last:
             continue
         if is_marker(stripped):
             markers.append(number)
@@ -80,7 +83,16 @@ def parse_sidecar(text: str) -> Sidecar:
                 accessed.append(value)
             else:
                 unknown += 1
-    return Sidecar(tuple(events), tuple(accessed), tuple(markers), tuple(unreadable), tuple(incomplete), unknown)
+    return Sidecar(tuple(events), tuple(accessed), tuple(markers), tuple(unreadable), tuple(incomplete), unknown, last)
+
+
+def cut_off(text: str) -> str:
+    """The beginning of an object that ends the text without a line's end: what a crash leaves of a write, or "".
+
+    Nobody was told that it was taken down. A whole object without a line's end is an event like any other.
+    """
+    tail = text[text.rfind("\n") + 1 :]
+    return tail if tail.lstrip(_BLANK).startswith("{") and _objects(tail.strip(_BLANK)) is None else ""
 
 
 def is_marker(line: str) -> bool:
@@ -104,6 +116,9 @@ def sidecar_findings(text: str, path: str) -> tuple[Diagnostic, ...]:
     for number in found.unreadable:
         message = "is neither an event nor a conflict marker; mend the line, or restore it from git"
         rows.append(finding("sidecar-unreadable", path, number, 1, message))
+    if found.cut:
+        message = "is cut short and takes no part; the next feedback sets it aside"
+        rows.append(finding("sidecar-incomplete", path, found.cut, 1, message))
     for number, why in found.incomplete:
         rows.append(finding("sidecar-incomplete", path, number, 1, f"an event that cannot be used: {why}"))
     return tuple(sorted(rows, key=lambda d: (d.line, d.code)))

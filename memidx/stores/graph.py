@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
-from memidx.ground.scores import VectorScore
+from memidx.ground.scores import VectorScore, check_cosine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +68,9 @@ class GraphBuilder:
         self._index.resize_index(max(self._rows, 1))
         report = measure(self._index, base, questions)
         self._index.save_index(str(path))
+        # hnswlib does not look whether it could write.
+        if (size := path.stat().st_size) != self._index.index_file_size():
+            raise MemidxError(f"{path}: only {size} bytes could be written", hint="see that the disk is not full")
         return report
 
     def abandon(self) -> None:
@@ -98,7 +101,10 @@ class Graph:
 
     @classmethod
     def open(cls, path: Path, dimension: int, rows: int, ef: int) -> Graph:
-        """Load the graph (1 to 2 ms for each 1,000 rows). Raises BrokenSnapshotError when it cannot be read."""
+        """Load the graph (1 to 2 ms for each 1,000 rows). Raises BrokenSnapshotError when it cannot be read.
+
+        The file was looked at before (`check_graph_file`): hnswlib trusts it.
+        """
         index = _library().Index(space="ip", dim=dimension)
         try:
             index.load_index(str(path))
@@ -117,6 +123,7 @@ class Graph:
             return []
         labels, distances = self._index.knn_query(query[None, :], k=count, num_threads=1)
         cosines = np.round(1.0 - distances[0].astype(np.float64), 6)
+        check_cosine(float(np.abs(cosines).max()), "the vectors of the graph")
         order = np.lexsort((labels[0], -cosines))
         return [VectorScore(int(labels[0][i]), float(cosines[i])) for i in order]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
-import tempfile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -78,19 +78,30 @@ class HooksFolder:
         path = self.path / name
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            handle, new = tempfile.mkstemp(dir=self.path, prefix=f".{name}-")
+            self.forget(name)
+            new = self._new(name)
             try:
-                with os.fdopen(handle, "wb") as file:
+                with new.open("xb") as file:
                     file.write(data)
-                Path(new).chmod(_EXECUTABLE)
+                    file.flush()
+                    os.fsync(file.fileno())
+                new.chmod(_EXECUTABLE)
                 if keep:
                     _second_name(path, self.path / (name + KEPT))
-                Path(new).replace(path)
+                new.replace(path)
             except OSError:
-                Path(new).unlink(missing_ok=True)
+                new.unlink(missing_ok=True)
                 raise
         except OSError as error:
             raise _unwritable(self.path, error) from error
+
+    def forget(self, name: str) -> None:
+        """Remove what a process that was killed in `place` left. Nothing may be placed at the same time."""
+        with contextlib.suppress(OSError):
+            self._new(name).unlink(missing_ok=True)
+
+    def _new(self, name: str) -> Path:
+        return self.path / f".{name}.new-memidx"
 
     def take(self, name: str) -> None:
         """Take our script away; what was kept comes back, as the file it was."""

@@ -1,14 +1,13 @@
 """Writing pages: `memidx new`, and agents that were asked to. Only below the vault's root, never through a link.
 
 Every write is a temporary file in the page's own folder and one rename, so that a reader sees the old page or the new
-one, and a crash leaves at most a stray temporary file.
+one. A crash leaves at most that file, and the next write in the folder takes its place: writers hold a lock.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,12 +16,16 @@ from memidx.ground.errors import UsageError
 FORBIDDEN = frozenset({".git", ".memidx", "git~1"})
 # Names that Windows keeps for devices, whatever their ending: such a page could not be checked out there.
 DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))})
-LONGEST = 240  # bytes of one name; most file systems take 255, and the temporary name is longer
+TEMPORARY = ".memidx-page.tmp"
+LONGEST = 240  # bytes of one name; most file systems take 255
 HINT = "give a path inside the vault, such as notes/name.md"
 
 
 class PageFiles:
-    """The files of one vault, for writing. ``root`` is taken as given; everything below it is looked at first."""
+    """The files of one vault, for writing, one process at a time.
+
+    ``root`` is taken as given; everything below it is looked at first.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -106,12 +109,12 @@ class PageFiles:
             raise UsageError(f"{folder}: is another repository", hint=HINT)
 
     def _temporary(self, target: Path, data: bytes, mode: int) -> Path:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".memidx-", suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
+        path = target.with_name(TEMPORARY)
+        path.unlink(missing_ok=True)
+        with path.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        path = Path(name)
         path.chmod(mode)
         return path
 

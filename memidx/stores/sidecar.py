@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memidx.ground.errors import LockedError, SidecarError
+from memidx.parsing.sidecar import cut_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 SIDECAR = ".memidx/decay.jsonl"
 LOCK = "decay.lock"
+ASIDE = "decay-cut.jsonl"  # what crashes left of a last line, in the state folder
+MENDED = ".decay-mended"
 # Not on Windows, where making a link takes a privilege; the check before the opening is all there is.
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -44,13 +47,18 @@ class SidecarFile:
         """Add the lines that ``make`` gives for the present text, in one write, synced. Returns the new text.
 
         The lock is held from the reading to the writing, so that two processes come one after the other and ``make``
-        has seen what the other wrote. All lines are written or none. Raises SidecarError, LockedError.
+        has seen what the other wrote. All lines are written or none, as far as the system is alive to say so: a last
+        line that a crash cut short is moved to a file in the state folder first. Raises SidecarError, LockedError.
         """
         with self._lock():
             before = self.read()
+            cut = cut_off(before)
             lines = make(before)
             if not lines:
                 return before
+            if cut:
+                self._set_aside(cut.encode("utf-8", "surrogateescape"))
+                before = before.removesuffix(cut)
             # A last line without an end (an editor, a cut-off copy) must not run into ours.
             gap = "" if not before or before.endswith("\n") else "\n"
             added = gap + "".join(line + "\n" for line in lines)
@@ -66,26 +74,40 @@ class SidecarFile:
         The lock is held from the reading to the rename, so that no line that comes meanwhile is lost. Raises
         SidecarError, LockedError.
         """
-        import tempfile  # 9 ms, and only mending pays it
-
         with self._lock():
             before = self.read()
             after = make(before)
             if after == before:
                 return
+            mended = self.path.with_name(MENDED)
             try:
-                handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".decay-")
-                with os.fdopen(handle, "wb") as file:
+                mended.unlink(missing_ok=True)  # a killed process left it: the lock is ours
+                with mended.open("xb") as file:
                     file.write(after.encode("utf-8", "surrogateescape"))
                     file.flush()
                     os.fsync(file.fileno())
-                mended = Path(name)
                 mended.chmod(stat.S_IMODE(self.path.stat().st_mode))
                 mended.replace(self.path)
+                _sync(self.path.parent)
             except OSError as error:
                 raise self._error(error) from error
 
+    def _set_aside(self, cut: bytes) -> None:
+        """Keep what is left of a last line elsewhere, then take it away. Nothing of the file is lost."""
+        try:
+            with (self._state / ASIDE).open("ab") as kept:
+                kept.write(cut + b"\n")
+                kept.flush()
+                os.fsync(kept.fileno())
+            with self._open(os.O_RDWR) as handle:
+                size = os.fstat(handle).st_size
+                if os.pread(handle, len(cut), size - len(cut)) == cut:
+                    os.ftruncate(handle, size - len(cut))
+        except OSError as error:
+            raise self._error(error) from error
+
     def _write(self, data: bytes) -> None:
+        new = not self.path.exists()
         with contextlib.suppress(FileExistsError):
             self.path.parent.mkdir()
         with self._open(os.O_WRONLY | os.O_APPEND | os.O_CREAT) as handle:
@@ -98,6 +120,9 @@ class SidecarFile:
             except OSError:
                 os.ftruncate(handle, size)
                 raise
+        if new:  # the file is only safe when its name is
+            _sync(self.path.parent)
+            _sync(self.path.parent.parent)
 
     @contextlib.contextmanager
     def _open(self, flags: int) -> Iterator[int]:
@@ -140,3 +165,13 @@ class SidecarFile:
     def _error(self, error: OSError) -> SidecarError:
         where = error.filename or self.path
         return SidecarError(f"{where}: {error.strerror}; nothing was written", hint="check permissions and free space")
+
+
+def _sync(folder: Path) -> None:
+    """Flush a folder's names to the disk, where the system can."""
+    with contextlib.suppress(OSError):  # folders cannot be opened on Windows
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -17,13 +17,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError
+from memidx.ground.errors import BrokenSnapshotError, LockedError, MemidxError, OtherFormatError
 from memidx.ground.manifest import FileDigest, Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MANIFEST, CATALOG, LEXICAL, VECTORS = "manifest.json", "catalog.db", "lexical", "vectors"
+NEW = ".new-"  # what a file is called until it is renamed into place
 STALE_STAGING_SECONDS = 3600.0
 KEY_LENGTH = 32
 HEX = frozenset("0123456789abcdef")
@@ -61,6 +62,27 @@ class Snapshots:
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return key if is_key(key) and self.has(key) else None
+
+    def in_use(self) -> set[str]:
+        """The keys that worktrees point to. Forgets the pointers of worktrees that are gone."""
+        return set(self._live_pointers())
+
+    def _is_damaged(self, key: str) -> bool:
+        try:
+            return bool(check_digests(self.folder(key), read_manifest(self.folder(key))))
+        except OtherFormatError:
+            return False
+        except BrokenSnapshotError:
+            return True
+
+    def _is_newer(self, key: str) -> bool:
+        try:
+            read_manifest(self.folder(key))
+        except OtherFormatError as error:
+            return error.newer
+        except BrokenSnapshotError:
+            pass
+        return False
 
     # -- writing --------------------------------------------------------------------------------------------------
 
@@ -116,31 +138,51 @@ class Snapshots:
                 return
         import tempfile
 
-        handle, name = tempfile.mkstemp(dir=parent, prefix=".new-")
+        handle, name = tempfile.mkstemp(dir=parent, prefix=NEW)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         Path(name).replace(path)
 
     def discard(self, key: str) -> None:
-        """Remove a snapshot that turned out to be damaged."""
+        """Remove a snapshot that turned out to be damaged, and others that are.
+
+        Snapshots share files by hard links: one that is built from a damaged one's neighbour would be damaged again.
+        """
+        damaged = [key, *(other for other in self.keys() if other != key and self._is_damaged(other))]
         with self.lock():
-            self._discard(self.folder(key))
+            for each in damaged:
+                self._discard(self.folder(each))
 
     def collect(self, keep: int, now: float) -> list[str]:
-        """Remove snapshots that no worktree points to, but for the ``keep`` most recent. Returns the removed keys."""
-        import shutil
+        """Remove snapshots that no worktree points to, but for the ``keep`` most recent. Returns the removed keys.
 
+        What a newer memidx made stays: it looks after that itself.
+        """
         with self.lock():
-            named = set(self._live_pointers())
+            named = self.in_use()
             spare = [key for key in self.keys() if key not in named]
-            removed = spare[keep:]
+            removed = [key for key in spare[keep:] if not self._is_newer(key)]
             for key in removed:
                 self._discard(self.folder(key))
-            for leftover in _entries(self.home / "staging"):
-                with contextlib.suppress(OSError):
-                    if now - leftover.stat().st_mtime > STALE_STAGING_SECONDS:
-                        shutil.rmtree(leftover.path, ignore_errors=True)
+            self._sweep(now)
             return removed
+
+    def _sweep(self, now: float) -> None:
+        """Remove what killed processes left: half builds, and files that were not renamed into place."""
+        import shutil
+
+        left = list(_entries(self.home / "staging"))
+        for folder in ("worktrees", "history"):
+            with contextlib.suppress(OSError):
+                left += [e for e in os.scandir(self.home / folder) if e.name.startswith(NEW)]
+        for entry in left:
+            with contextlib.suppress(OSError):
+                if now - entry.stat(follow_symlinks=False).st_mtime <= STALE_STAGING_SECONDS:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink()
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -214,6 +256,17 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
             raise BrokenSnapshotError(f"{path}: cannot be read: {error.strerror}") from error
         if size != digest.size:
             raise BrokenSnapshotError(f"{path}: {size} bytes instead of {digest.size}")
+
+
+def check_file(path: Path, digest: FileDigest) -> None:
+    """The file is, byte for byte, the one that was built. Raises BrokenSnapshotError."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BrokenSnapshotError(f"{path}: cannot be read: {error.strerror}") from error
+    if found != digest.sha256:
+        raise BrokenSnapshotError(f"{path}: is not what was built")
 
 
 def check_digests(folder: Path, manifest: Manifest) -> list[str]:

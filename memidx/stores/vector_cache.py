@@ -6,6 +6,7 @@ One SQLite file for each model identity. It is derived: a damaged one is dropped
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ class VectorCache:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 db = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
                 db.execute("PRAGMA synchronous = OFF")
-                db.execute("CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL)")
+                db.execute("CREATE TABLE IF NOT EXISTS sealed (digest BLOB PRIMARY KEY, vector BLOB, seal BLOB)")
             except sqlite3.DatabaseError:
                 if db is not None:
                     db.close()
@@ -51,9 +52,9 @@ class VectorCache:
             for start in range(0, len(digests), MANY):
                 chunk = digests[start : start + MANY]
                 marks = ",".join("?" * len(chunk))
-                found.update(
-                    self._db.execute(f"SELECT digest, vector FROM vectors WHERE digest IN ({marks})", chunk).fetchall()
-                )
+                rows = self._db.execute(f"SELECT * FROM sealed WHERE digest IN ({marks})", chunk)
+                # SQLite does not notice a flipped bit, and a snapshot would be built on it with a digest of its own.
+                found.update((digest, vector) for digest, vector, seal in rows if seal == _seal(digest, vector))
         return found
 
     def put(self, vectors: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:
@@ -64,7 +65,8 @@ class VectorCache:
         with contextlib.suppress(sqlite3.Error):
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+                sealed = ((digest, vector, _seal(digest, vector)) for digest, vector in rows)
+                self._db.executemany("INSERT OR REPLACE INTO sealed VALUES (?, ?, ?)", sealed)
             finally:
                 self._db.execute("COMMIT")
 
@@ -72,3 +74,7 @@ class VectorCache:
         """Let go of the file."""
         if self._db is not None:
             self._db.close()
+
+
+def _seal(digest: bytes, vector: bytes) -> bytes:
+    return hashlib.blake2b(digest + vector, digest_size=8).digest()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memidx.ground.errors import BrokenSnapshotError
-from memidx.ground.scores import VectorScore
+from memidx.ground.scores import VectorScore, check_cosine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ class Vectors:
 
     def cosines(self, query: NDArray[np.float32], numbers: Sequence[int]) -> list[float]:
         """The cosines of these rows with ``query``, in the order given."""
-        return _rounded(self.rows(numbers) @ query).tolist() if len(numbers) else []
+        return _rounded(_dot(self.rows(numbers), query)).tolist() if len(numbers) else []
 
     def mean(self, numbers: Sequence[int]) -> NDArray[np.float32] | None:
         """The direction of these rows together, of unit length; None when they cancel out."""
@@ -94,7 +94,9 @@ class Vectors:
         if not count:
             return 0.0
         step = -(-count // SAMPLE)
-        sample = [part[-start % step :: step] @ query for part, start in zip(self._parts, self._starts(), strict=True)]
+        sample = [
+            _dot(part[-start % step :: step], query) for part, start in zip(self._parts, self._starts(), strict=True)
+        ]
         return float(np.round(_rounded(np.concatenate(sample)).mean(), DECIMALS))
 
     def _starts(self) -> list[int]:
@@ -108,7 +110,7 @@ class Vectors:
         if only is None:
             return self._scan_from(query, limit, 0)
         numbers = np.asarray(only, np.int64)
-        return _best(self._gather(numbers) @ query, numbers, limit)
+        return _best(_dot(self._gather(numbers), query), numbers, limit)
 
     def scan_overlay(self, query: NDArray[np.float32], limit: int) -> list[VectorScore]:
         """As ``scan``, over the overlay part alone."""
@@ -116,7 +118,7 @@ class Vectors:
 
     def _scan_from(self, query: NDArray[np.float32], limit: int, first: int) -> list[VectorScore]:
         offset = sum(len(part) for part in self._parts[:first])
-        scores = [part @ query for part in self._parts[first:]]
+        scores = [_dot(part, query) for part in self._parts[first:]]
         whole = np.concatenate(scores) if scores else np.zeros(0, np.float32)
         return _best(whole, np.arange(offset, offset + len(whole)), limit)
 
@@ -135,7 +137,15 @@ def merge(streams: Sequence[Sequence[VectorScore]], limit: int) -> list[VectorSc
     return sorted(best.values(), key=lambda s: (-s.cosine, s.row))[:limit]
 
 
+def _dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    with np.errstate(all="ignore"):  # damaged rows can hold anything
+        return rows @ query
+
+
 def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Raises BrokenSnapshotError for what no cosine can be."""
+    if scores.size:
+        check_cosine(float(np.abs(scores).max()), "the vectors of the snapshot")
     return scores.astype(np.float64).round(DECIMALS)
 
 

@@ -98,9 +98,9 @@ def _chosen(
         known = known_kinds(kinds, vault.settings)
         found = [page for page in found if page.kind in known]
     if given["globs"]:
-        import pathspec  # 10 ms, paid by --path alone
+        from memidx.parsing.globs import glob_spec  # pathspec: 10 ms, paid by --path alone
 
-        specs_ = [pathspec.GitIgnoreSpec.from_lines([glob]) for glob in given["globs"]]
+        specs_ = [glob_spec([glob]) for glob in given["globs"]]
         found = [page for page in found if all(spec.match_file(page.path) for spec in specs_)]
     if given["cold"]:
         found = [page for page in found if page.cold]

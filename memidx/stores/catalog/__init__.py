@@ -6,6 +6,6 @@ and changes the copy. Paths are stored as bytes: git's paths need not be UTF-8.
 
 from memidx.stores.catalog.reading import Catalog
 from memidx.stores.catalog.rows import Counts, NameHit, PageRow, SectionRow, page_names
-from memidx.stores.catalog.writing import CatalogWriter
+from memidx.stores.catalog.writing import CatalogWriter, room_for_catalog
 
-__all__ = ["Catalog", "CatalogWriter", "Counts", "NameHit", "PageRow", "SectionRow", "page_names"]
+__all__ = ["Catalog", "CatalogWriter", "Counts", "NameHit", "PageRow", "SectionRow", "page_names", "room_for_catalog"]

@@ -204,9 +204,9 @@ class Catalog:
         rows = self._rows(f"SELECT id, path FROM pages WHERE {sql}", values)
         if not filters.paths:
             return {page for page, _ in rows}
-        import pathspec  # 10 ms, paid by --path alone
+        from memidx.parsing.globs import glob_spec  # pathspec: 10 ms, paid by --path alone
 
-        specs = [pathspec.GitIgnoreSpec.from_lines([glob]) for glob in filters.paths]
+        specs = [glob_spec([glob]) for glob in filters.paths]
         return {page for page, path in rows if all(spec.match_file(to_text(path)) for spec in specs)}
 
     def links(self, pages: Iterable[int]) -> list[tuple[int, Link]]:
@@ -243,7 +243,11 @@ class Catalog:
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query. Damage shows when a page of the file is read: one error, whatever SQLite says."""
         try:
-            return self._db.execute(sql, values).fetchall()
+            try:
+                return self._db.execute(sql, values).fetchall()
+            except UnicodeEncodeError:  # half a character, from a command line that is not UTF-8: it is in no row
+                found = [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values]
+                return self._db.execute(sql, found).fetchall()
         except sqlite3.DatabaseError as error:
             raise BrokenSnapshotError(
                 f"{self._path}: cannot be read: {error}", hint="run `memidx build --full`"

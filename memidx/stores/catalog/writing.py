@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from memidx.ground.errors import MemidxError
 from memidx.ground.fold import fold_name
 from memidx.stores.catalog.reading import Catalog
 from memidx.stores.catalog.rows import BY_PAGE, INDEXES, SCHEMA, SectionRow, chunks, meta_json, page_names, to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from memidx.ground.diagnostics import Diagnostic
     from memidx.ground.page import Page
+
+
+@contextmanager
+def room_for_catalog(folder: Path) -> Iterator[None]:
+    """SQLite says in words of its own that a disk is full or cannot be written. Raises MemidxError instead."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise MemidxError(f"{folder}: cannot be written: {error}", hint="see that the disk is not full") from error
 
 
 class CatalogWriter(Catalog):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _WHOLE_WEIGHT: Final = 2.0
 MAX_JOINED: Final = 32  # words of a query whose neighbours are tried as one word
 MIN_CORRECTED: Final = 5  # letters of a word that may be a typing error; shorter ones are other words by chance
+MAX_CORRECTED: Final = 40  # a longer one is no word, and the edits of it take time by the square of its length
+MAX_CORRECTIONS: Final = 16  # words of a query that are looked at for a typing error
 MIN_JOINED: Final = 6  # shorter ones are other words by chance: `to do`, `in to`
 
 
@@ -66,9 +68,13 @@ class Matcher:
         if self._corrected[0] == query:
             return self._corrected[1]
         fixed: dict[str, Correction] = {}
+        tried = 0
         for term, word in self._analyzer.spelled(query).items():
-            if len(word) < MIN_CORRECTED or not word.isalpha() or tokens.has_run(word) or self.frequency(term):
+            if not MIN_CORRECTED <= len(word) <= MAX_CORRECTED or tried == MAX_CORRECTIONS:
                 continue
+            if not word.isalpha() or tokens.has_run(word) or self.frequency(term):
+                continue
+            tried += 1
             near = self._near(word) if word.isascii() else self._near_term(term)
             if near:
                 fixed[term] = Correction(word, min(near, key=lambda hit: (-hit[1], hit[0]))[0])

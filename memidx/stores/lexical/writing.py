@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tantivy import Document, Index, IndexWriter, Schema
 
+from memidx.ground.errors import MemidxError
 from memidx.parsing import tokens
 from memidx.stores.lexical import files, meta
 from memidx.stores.lexical.analyzer import Analyzer
@@ -13,7 +15,7 @@ from memidx.stores.lexical.guard import guarded
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE, RAW, SECTION, create_index, make_schema, open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 # The most Tantivy allows a thread. It is a ceiling at which a segment is closed, not an allocation: a writer takes
@@ -37,10 +39,13 @@ def write_index(folder: Path, rows: Iterable[LexicalRow], language: str, *, memo
     Raises ConfigError for an unknown language. ``memory`` in bytes: one segment takes at most as much while written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    writer = create_index(folder, Analyzer(language)).writer(memory, 1)
+    analyzer = Analyzer(language)
+    with written(folder):
+        writer = create_index(folder, analyzer).writer(memory, 1)
     _add(writer, rows)
-    writer.commit()
-    writer.wait_merging_threads()
+    with written(folder):
+        writer.commit()
+        writer.wait_merging_threads()
     files.settle(folder, language)
 
 
@@ -65,6 +70,15 @@ def update_index(
         writer.commit()
         writer.wait_merging_threads()
     files.settle(folder, language)
+
+
+@contextmanager
+def written(folder: Path) -> Iterator[None]:
+    """Tantivy's word for a full disk or a missing permission is a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise MemidxError(f"{folder}: cannot be written: {error}", hint="see that the disk is not full") from error
 
 
 def _open(folder: Path, language: str) -> Index:
