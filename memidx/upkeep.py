@@ -9,6 +9,7 @@ from memidx.engines.check import Checked, Question, Sidecar, check, is_wanted
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
+from memidx.ground.model import Slow
 from memidx.ground.source import WORKTREE, Source
 from memidx.parsing.config import set_option
 from memidx.stores.git import Git, PageChangedError, find_vault
@@ -185,7 +186,9 @@ def warm(
 
         mode, _, diff, _ = plan(inputs, vault.snapshots, vault.base_key(), full=False)
         touched = len(diff.added) + len(diff.changed) + len(diff.removed)
-        work = Work(len(inputs.listing.entries), touched, update=mode == "update")
+        pages, update = len(inputs.listing.entries), mode == "update"
+        new = (touched if update else pages) if isinstance(inputs.embedder, Slow) else 0
+        work = Work(pages, touched, update=update, embedded=new)
         if expected_seconds(work) > budget:
             return False
     vault.build_inputs(inputs, source)

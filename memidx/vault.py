@@ -21,6 +21,7 @@ from memidx.ground.errors import BrokenSnapshotError, ConfigError, ModelError, N
 from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.hits import Answer, Freshness
 from memidx.ground.manifest import content_key
+from memidx.ground.model import Slow
 from memidx.ground.settings import Settings
 from memidx.ground.source import WORKTREE, Source
 from memidx.parsing.config import apply_environment, parse_config, set_option
@@ -69,7 +70,7 @@ class Vault:
     @cached_property
     def _model(self) -> tuple[Embedder | None, ModelError | None]:
         try:
-            embedder = open_embedder(self.settings.vector.model)
+            embedder = open_embedder(self.settings.vector, self.root)
             if embedder is not None:
                 _ = embedder.identity  # some models only know it once they are loaded
         except ModelError as error:
@@ -165,7 +166,7 @@ class Vault:
             return
         from memidx.stores.vector_cache import VectorCache
 
-        cache = VectorCache(self.snapshots.home / "cache" / self.embedder.identity.key() / "vectors.db")
+        cache = VectorCache(self.snapshots.home / "cache" / self.embedder.identity.document_key() / "vectors.db")
         try:
             yield cache
         finally:
@@ -238,7 +239,8 @@ class Vault:
             return old, "stale", (*notes, "answered from the last build: the pages have changed since")
         work = self._work(inputs, old)
         if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
-            words = f"{work.touched} pages changed since the last build; run `memidx build` for a fresh answer"
+            what = f"{work.touched} pages" if work.touched else "the settings"
+            words = f"{what} changed since the last build; run `memidx build` for a fresh answer"
             return old, "stale", (*notes, words)
         if old is None and notify:
             notify(f"building the index of {len(inputs.listing.entries)} pages for the first time")
@@ -278,7 +280,8 @@ class Vault:
         touched = len(diff.added) + len(diff.changed) + len(diff.removed)
         model = inputs.embedder.identity if inputs.embedder else None
         same = old.manifest.settings == inputs.settings.build_digest() and old.manifest.model == model
-        return Work(pages, touched, update=same)
+        new = touched if old.manifest.model == model else pages  # another model has seen no page
+        return Work(pages, touched, update=same, embedded=new if isinstance(inputs.embedder, Slow) else 0)
 
     def run(self, queries: Sequence[JudgedQuery], *, now: float, **options: Unpack[QueryOptions]) -> Run:
         """Ask judged queries, as `query` would, of a fresh snapshot. Counts no access."""

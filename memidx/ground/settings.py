@@ -58,6 +58,10 @@ class VectorSettings:
     """The vector index."""
 
     model: str = option("wordllama", "wordllama, model2vec:NAME-OR-FOLDER, fastembed:NAME-OR-FOLDER, or none")
+    query_prefix: str = option(
+        "auto", "put before a question by model2vec and fastembed; auto: as the model's files say"
+    )
+    document_prefix: str = option("auto", "put before a page's text by model2vec and fastembed; auto: as its files say")
     graph: str = option("auto", "build the HNSW graph: auto (up to graph_max vectors), always or never")
     graph_max: int = option(200_000, "with auto, more distinct vectors than this are scanned exactly and not graphed")
     graph_from: int = option(100_000, "use the graph for queries from this many distinct vectors on")
