@@ -32,7 +32,7 @@ def open_embedder(settings: VectorSettings, base: Path | None = None) -> Embedde
         raise ConfigError(f"vector.model: unknown model '{settings.model}'", hint=hint)
     from memidx.stores.embedding.local import Prefixes, as_folder
 
-    folder = as_folder(name, base)
+    folder = as_folder(settings.model, name, base)
     prefixes = Prefixes(settings.query_prefix, settings.document_prefix)
     if kind == "model2vec":
         from memidx.stores.embedding.model2vec import Model2Vec

@@ -69,8 +69,8 @@ def loading(extra: str, package: str, name: str, hint: str) -> Iterator[None]:
         raise ModelError(f"{package} cannot load '{name}': {error}", hint=hint) from error
 
 
-def as_folder(name: str, base: Path | None) -> Path | None:
-    """The folder or file that ``name`` means, looked for from ``base``; None when it is the name of a hub.
+def as_folder(model: str, name: str, base: Path | None) -> Path | None:
+    """The folder or file that ``name`` in the setting ``model`` means, from ``base``; None for the name of a hub.
 
     Raises ModelError when it is written like a path and nothing is there.
     """
@@ -79,8 +79,10 @@ def as_folder(name: str, base: Path | None) -> Path | None:
         path = base / path
     if path.exists():
         return path
-    if name.startswith((".", "~")) or Path(name).is_absolute() or "\\" in name or name.count("/") > 1:
-        raise ModelError(f"{path}: there is no such model folder", hint="set vector.model to the folder of a model")
+    named_like_a_path = name.startswith((".", "~")) or Path(name).is_absolute()
+    if named_like_a_path or "\\" in name or name.count("/") > 1:
+        hint = "set vector.model to the folder of a model"
+        raise ModelError(f"vector.model '{model}': there is no folder {path}", hint=hint)
     return None
 
 
