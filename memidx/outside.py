@@ -74,7 +74,7 @@ def query_exported(
         embedder = None
         if snapshot.manifest.model is not None:
             try:
-                embedder = open_embedder(settings.vector.model)
+                embedder = open_embedder(settings.vector)
             except ModelError as error:
                 notices = (f"{error.message}; {error.hint}",)
         question = make_question(text, settings, now=now, **asked)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
+from memidx.ground.model import Slow
 from memidx.ground.settings import Settings
 from memidx.ground.source import WORKTREE, Source
 from memidx.opening import load_settings, open_vault
@@ -200,7 +201,9 @@ def warm(
 
         mode, _, diff, _ = plan(inputs, vault.snapshots, vault.base_key(), full=False)
         touched = len(diff.added) + len(diff.changed) + len(diff.removed)
-        work = Work(len(inputs.listing.entries), touched, update=mode == "update")
+        pages, update = len(inputs.listing.entries), mode == "update"
+        new = (touched if update else pages) if isinstance(inputs.embedder, Slow) else 0
+        work = Work(pages, touched, update=update, embedded=new)
         if expected_seconds(work) > budget:
             return False
     vault.build_inputs(inputs, source)

@@ -17,6 +17,7 @@ from memidx.engines.snapshot import Snapshot, blaming_damage
 from memidx.ground.errors import BrokenSnapshotError, MemidxError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.manifest import content_key
+from memidx.ground.model import Slow
 from memidx.ground.source import WORKTREE, Source
 from memidx.parsing.selector import make_selector
 from memidx.stores.embedding import open_embedder
@@ -65,7 +66,7 @@ class Vault:
     @cached_property
     def _model(self) -> tuple[Embedder | None, ModelError | None]:
         try:
-            embedder = open_embedder(self.settings.vector.model, self.snapshots.home / CACHE)
+            embedder = open_embedder(self.settings.vector, self.root, self.snapshots.home / CACHE)
             if embedder is not None:
                 _ = embedder.identity  # some models only know it once they are loaded
         except ModelError as error:
@@ -161,7 +162,7 @@ class Vault:
             return
         from memidx.stores.vector_cache import VectorCache
 
-        cache = VectorCache(self.snapshots.home / CACHE / self.embedder.identity.key() / "vectors.db")
+        cache = VectorCache(self.snapshots.home / CACHE / self.embedder.identity.document_key() / "vectors.db")
         try:
             yield cache
         finally:
@@ -241,7 +242,8 @@ class Vault:
         except BrokenSnapshotError:
             old, work = None, self._work(inputs, None)
         if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
-            words = f"{work.touched} pages changed since the last build; run `memidx build` for a fresh answer"
+            what = f"{work.touched} pages" if work.touched else "the settings"
+            words = f"{what} changed since the last build; run `memidx build` for a fresh answer"
             return old, "stale", (*notes, words)
         if old is None and notify:
             notify(f"building the index of {len(inputs.listing.entries)} pages for the first time")
@@ -282,7 +284,8 @@ class Vault:
         touched = len(diff.added) + len(diff.changed) + len(diff.removed)
         model = inputs.embedder.identity if inputs.embedder else None
         same = old.manifest.settings == inputs.settings.build_digest() and old.manifest.model == model
-        return Work(pages, touched, update=same)
+        new = touched if old.manifest.model == model else pages  # another model has seen no page
+        return Work(pages, touched, update=same, embedded=new if isinstance(inputs.embedder, Slow) else 0)
 
     def run(self, queries: Sequence[JudgedQuery], *, now: float, **options: Unpack[QueryOptions]) -> Run:
         """Ask judged queries, as `query` would, of a fresh snapshot. Counts no access."""

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.settings import VectorSettings
 from memidx.stores.embedding import open_embedder
 from memidx.stores.embedding.unit import to_unit
 from memidx.stores.graph import FILE, Graph, GraphBuilder
@@ -122,6 +123,6 @@ def test_a_damaged_graph_is_noticed(tmp_path):
 
 def test_few_texts_and_many_texts_give_the_same_vectors():
     texts = [f"the retry budget of service number {n}" for n in range(80)]
-    many = open_embedder("wordllama").embed_documents(texts)  # casts the table
-    few = open_embedder("wordllama").embed_documents(texts[:5])  # reads the mapped one
+    many = open_embedder(VectorSettings()).embed_documents(texts)  # casts the table
+    few = open_embedder(VectorSettings()).embed_documents(texts[:5])  # reads the mapped one
     assert np.array_equal(many[:5], few)

@@ -174,6 +174,8 @@ class _Work:
             report = self._finish_vectors(writer, graph, intake)
         except BaseException:
             catalog.close()
+            if writer:
+                writer.close()
             if graph:
                 graph.abandon()
             raise

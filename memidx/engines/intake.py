@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from memidx.ground.codes import finding
+from memidx.ground.model import Slow
 from memidx.ground.page import Page, PageRules
 from memidx.parsing.page import parse_page
 from memidx.stores.catalog import CatalogWriter, SectionRow
@@ -79,7 +81,7 @@ class Intake:
         for batch in self._batches(entries):
             texts = [embedded_text(page, n) for page, _ in batch for n in range(len(page.sections))]
             digests = [hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts]
-            self._place(texts, digests)
+            self._place(texts, digests, partial(self._tell, done, len(batch), len(entries)))
             placed = iter(digests)
             for page, entry in batch:
                 rows = []
@@ -94,8 +96,12 @@ class Intake:
                     yield LexicalRow(row.id, page_id, page.title, section.heading, section.text)
                 page_id += 1
             done += len(batch)
-            if self.progress:
-                self.progress(done, len(entries))
+            self._tell(done, 0, len(entries), 1.0)
+
+    def _tell(self, done: int, pages: int, total: int, share: float) -> None:
+        """``done`` pages and ``share`` of the next ``pages`` are through."""
+        if self.progress:
+            self.progress(done + int(share * pages), total)
 
     def _batches(self, entries: Iterable[Entry]) -> Iterator[list[tuple[Page, Entry]]]:
         rules = PageRules(tuple(self.settings.pages.kinds.items()), self.settings.sections.max_chars)
@@ -114,7 +120,7 @@ class Intake:
         if batch:
             yield batch
 
-    def _place(self, texts: Sequence[str], digests: Sequence[bytes]) -> None:
+    def _place(self, texts: Sequence[str], digests: Sequence[bytes], tell: Callable[[float], None]) -> None:
         """Give every text's digest a vector row: a known one, or a new one for a new vector."""
         if self.embedder is None:
             return
@@ -127,7 +133,7 @@ class Intake:
         dimension = self.embedder.identity.dimension
         nothing = bytes(4 * dimension)
         new: list[bytes] = []
-        for digest, vector in self._vectors(wanted, dimension).items():
+        for digest, vector in self._vectors(wanted, dimension, tell).items():
             if vector == nothing:  # no direction: not in the vector index
                 self._rows_by_digest[digest] = None
                 continue
@@ -145,17 +151,28 @@ class Intake:
             for sink in self.sinks:
                 sink.append(array)
 
-    def _vectors(self, wanted: dict[bytes, str], dimension: int) -> dict[bytes, bytes]:
-        """Vectors as float32 bytes, in the order of ``wanted``: cached ones, and new ones, which are then cached."""
+    def _vectors(self, wanted: dict[bytes, str], dimension: int, tell: Callable[[float], None]) -> dict[bytes, bytes]:
+        """Vectors as float32 bytes, in the order of ``wanted``: cached ones, and new ones, which are then cached.
+
+        What a slow model made is cached portion by portion, and ``tell`` gets the share that is done: a build that is
+        stopped goes on from there the next time.
+        """
         if self.embedder is None:
             return {}
         cached = self.cache.get(list(wanted)) if self.cache else {}
         cached = {d: v for d, v in cached.items() if len(v) == 4 * dimension}
         missing = [d for d in wanted if d not in cached]
-        made = list(self.embedder.embed_documents([wanted[d] for d in missing])) if missing else []
-        fresh = {d: row.tobytes() for d, row in zip(missing, made, strict=True)}
-        if self.cache and fresh:
-            self.cache.put(fresh)
+        portion = self.embedder.portion if isinstance(self.embedder, Slow) else max(1, len(missing))
+        fresh: dict[bytes, bytes] = {}
+        for start in range(0, len(missing), portion):
+            some = missing[start : start + portion]
+            made = self.embedder.embed_documents([wanted[d] for d in some])
+            new = {d: row.tobytes() for d, row in zip(some, made, strict=True)}
+            if self.cache:
+                self.cache.put(new)
+            fresh.update(new)
+            if len(some) < len(missing):
+                tell(len(fresh) / len(missing))
         return {d: cached.get(d) or fresh[d] for d in wanted}
 
 

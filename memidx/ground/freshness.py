@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 # Measured on two slow cores; an estimate that is off by a factor of two moves a refresh, never an answer's truth.
 UPDATE_SECONDS, UPDATE_SECONDS_PER_PAGE = 0.15, 0.003
 FULL_SECONDS, FULL_SECONDS_PER_PAGE = 0.3, 0.002
+# A slow model (`Slow`): one or two new sections for a changed page; its other sections are cached.
+SLOW_SECONDS_PER_PAGE = 0.15
 
 
 class Work(NamedTuple):
@@ -15,13 +17,15 @@ class Work(NamedTuple):
     pages: int  # in the vault
     touched: int  # added, changed or removed since the snapshot
     update: bool  # whether an update is possible; else everything is built
+    embedded: int = 0  # pages that a slow model has to look at
 
 
 def expected_seconds(work: Work) -> float:
     """About how long a refresh takes."""
+    embedding = SLOW_SECONDS_PER_PAGE * work.embedded
     if work.update:
-        return UPDATE_SECONDS + UPDATE_SECONDS_PER_PAGE * work.touched
-    return FULL_SECONDS + FULL_SECONDS_PER_PAGE * work.pages
+        return UPDATE_SECONDS + UPDATE_SECONDS_PER_PAGE * work.touched + embedding
+    return FULL_SECONDS + FULL_SECONDS_PER_PAGE * work.pages + embedding
 
 
 def refresh_or_not(work: Work, budget_seconds: float, *, have_answer: bool) -> Literal["refresh", "stale"]:

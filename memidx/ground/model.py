@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,10 @@ class ModelIdentity(NamedTuple):
         readable = "".join(c if c.isalnum() or c in "-." else "-" for c in self.name)[-40:]
         return f"{readable}-{digest}"
 
+    def document_key(self) -> str:
+        """The key of all that decides a document's vector: what stands before a question does not."""
+        return self._replace(query_prefix="").key()
+
 
 class Embedder(Protocol):
     """Turns text into directions."""
@@ -50,4 +54,14 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """One vector of unit length, shape (dimension,), or zeros."""
+        ...
+
+
+@runtime_checkable
+class Slow(Protocol):
+    """An embedder whose vectors are worth saving before a batch is through: a transformer makes 5 to 200 a second."""
+
+    @property
+    def portion(self) -> int:
+        """Texts between two saves."""
         ...

@@ -47,6 +47,14 @@ class VectorSettings(NamedTuple):
     """The vector index."""
 
     model: Annotated[str, "wordllama, model2vec:NAME-OR-FOLDER, fastembed:NAME-OR-FOLDER, or none"] = "wordllama"
+    query_prefix: Annotated[
+        str,
+        "put before a question by model2vec and fastembed; auto: as the model's files say",
+    ] = "auto"
+    document_prefix: Annotated[
+        str,
+        "put before a page's text by model2vec and fastembed; auto: as its files say",
+    ] = "auto"
     graph: Annotated[str, "build the HNSW graph: auto (up to graph_max vectors), always or never"] = "auto"
     graph_max: Annotated[
         int,

@@ -1,9 +1,12 @@
-"""Transformer models of the `fastembed` package (ONNX), from its local cache. Never downloads."""
+"""Transformer models that the `fastembed` package knows by name, from its own cache. Never downloads.
+
+Pooling is fastembed's, which changed between its versions for the same name: its version is in the identity.
+A folder is read without it (transformer.py).
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +14,8 @@ import numpy as np
 from memidx.ground.errors import ModelError
 from memidx.ground.gate import UNCALIBRATED, Calibration
 from memidx.ground.model import ModelIdentity
-from memidx.stores.embedding.local import folder_revision, offline
+from memidx.ground.nearest import did_you_mean
+from memidx.stores.embedding.local import Prefixes, loading, revision
 from memidx.stores.embedding.unit import to_unit
 
 if TYPE_CHECKING:
@@ -19,31 +23,35 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+LOAD_ONCE = "load it once with fastembed itself, or set vector.model to fastembed:FOLDER"
+
 
 class FastEmbed:
-    """A fastembed model by name, or by a folder that holds its files."""
+    """A fastembed model by its name."""
 
-    def __init__(self, name: str) -> None:
+    portion = 16  # texts between two saves
+
+    def __init__(self, name: str, prefixes: Prefixes) -> None:
         self._name = name
+        self._prefixes = prefixes.over("", "")
 
     @cached_property
     def _model(self) -> Any:
-        try:
-            with offline():
-                from fastembed import TextEmbedding
+        """The model, its files found; its session is opened by the first text."""
+        with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
+            from fastembed import TextEmbedding
 
-                if Path(self._name).is_dir():
-                    return TextEmbedding(specific_model_path=self._name, local_files_only=True)
-                return TextEmbedding(self._name, local_files_only=True)
-        except ImportError as error:
-            raise ModelError(
-                "the package fastembed is not installed", hint="pip install 'memidx[fastembed]'"
-            ) from error
-        except Exception as error:  # whatever its loader raises, the answer is the same
-            raise ModelError(
-                f"fastembed cannot load '{self._name}' without a network: {error}",
-                hint="give a local folder, or load the model once with fastembed itself",
-            ) from error
+            names = [str(known["model"]) for known in TextEmbedding.list_supported_models()]
+            if self._name.lower() not in map(str.lower, names):
+                hint = did_you_mean(self._name, names) or "set vector.model to fastembed:FOLDER"
+                raise ModelError(f"fastembed knows no model '{self._name}', and it is no folder", hint=hint)
+            try:
+                from loguru import logger
+
+                logger.disable("fastembed")  # it writes to stderr what it then raises
+            except ImportError:  # later versions may do without it
+                pass
+            return TextEmbedding(self._name, local_files_only=True, lazy_load=True)
 
     @property
     def calibration(self) -> Calibration:
@@ -51,15 +59,27 @@ class FastEmbed:
 
     @cached_property
     def identity(self) -> ModelIdentity:
-        dimension = len(next(iter(self._model.embed(["dimension"]))))
-        return ModelIdentity(f"fastembed-{Path(self._name).name}", folder_revision(self._name), dimension, "model")
+        model = self._model
+        with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
+            import fastembed
+
+            folder = model.model._model_dir  # noqa: SLF001 - there is no public way to the files that it found
+            files = [(p.relative_to(folder).as_posix(), p) for p in folder.rglob("*") if p.is_file()]
+            dimension = int(model.get_embedding_size(self._name))
+            version = f"{fastembed.__version__}.{revision(files)}"
+        return ModelIdentity(f"fastembed-{self._name}", version, dimension, "fastembed", *self._prefixes)
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        rows = list(self._model.embed(list(texts)))
-        return to_unit(np.asarray(rows, np.float32).reshape(len(texts), -1 if rows else self.identity.dimension))
+        rows = np.zeros((len(texts), self.identity.dimension), np.float32)
+        with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
+            # One text at a time, for the reasons in transformer.py.
+            made = self._model.passage_embed([self._prefixes.document + text for text in texts], batch_size=1)
+            for number, row in enumerate(made):
+                rows[number] = row
+        return to_unit(rows)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        first: NDArray[np.float32] = to_unit(
-            np.asarray(next(iter(self._model.query_embed(text))), np.float32)[None, :]
-        )[0]
+        with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
+            row = np.asarray(next(iter(self._model.query_embed(self._prefixes.query + text))), np.float32)
+        first: NDArray[np.float32] = to_unit(row[None, :])[0]
         return first
