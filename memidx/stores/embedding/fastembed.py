@@ -36,14 +36,15 @@ class FastEmbed:
         self._prefixes = prefixes.over("", "")
 
     @cached_property
-    def _model(self) -> Any:
-        """The model, its files found; its session is opened by the first text."""
+    def _loaded(self) -> tuple[Any, int]:
+        """The model, its files found, and its dimension. Its session is opened by the first text."""
         with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
             from fastembed import TextEmbedding
 
-            names = [str(known["model"]) for known in TextEmbedding.list_supported_models()]
-            if self._name.lower() not in map(str.lower, names):
-                hint = did_you_mean(self._name, names) or "set vector.model to fastembed:FOLDER"
+            known = {str(model["model"]): int(model["dim"]) for model in TextEmbedding.list_supported_models()}
+            dimension = next((known[name] for name in known if name.lower() == self._name.lower()), None)
+            if dimension is None:
+                hint = did_you_mean(self._name, known) or "set vector.model to fastembed:FOLDER"
                 raise ModelError(f"fastembed knows no model '{self._name}', and it is no folder", hint=hint)
             try:
                 from loguru import logger
@@ -51,7 +52,7 @@ class FastEmbed:
                 logger.disable("fastembed")  # it writes to stderr what it then raises
             except ImportError:  # later versions may do without it
                 pass
-            return TextEmbedding(self._name, local_files_only=True, lazy_load=True)
+            return TextEmbedding(self._name, local_files_only=True, lazy_load=True), dimension
 
     @property
     def calibration(self) -> Calibration:
@@ -59,13 +60,12 @@ class FastEmbed:
 
     @cached_property
     def identity(self) -> ModelIdentity:
-        model = self._model
+        model, dimension = self._loaded
         with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
             import fastembed
 
             folder = model.model._model_dir  # noqa: SLF001 - there is no public way to the files that it found
             files = [(p.relative_to(folder).as_posix(), p) for p in folder.rglob("*") if p.is_file()]
-            dimension = int(model.get_embedding_size(self._name))
             version = f"{fastembed.__version__}.{revision(files)}"
         return ModelIdentity(f"fastembed-{self._name}", version, dimension, "fastembed", *self._prefixes)
 
@@ -73,13 +73,13 @@ class FastEmbed:
         rows = np.zeros((len(texts), self.identity.dimension), np.float32)
         with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
             # One text at a time, for the reasons in transformer.py.
-            made = self._model.passage_embed([self._prefixes.document + text for text in texts], batch_size=1)
+            made = self._loaded[0].passage_embed([self._prefixes.document + text for text in texts], batch_size=1)
             for number, row in enumerate(made):
                 rows[number] = row
         return to_unit(rows)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         with loading("fastembed", "fastembed", self._name, LOAD_ONCE):
-            row = np.asarray(next(iter(self._model.query_embed(self._prefixes.query + text))), np.float32)
+            row = np.asarray(next(iter(self._loaded[0].query_embed(self._prefixes.query + text))), np.float32)
         first: NDArray[np.float32] = to_unit(row[None, :])[0]
         return first

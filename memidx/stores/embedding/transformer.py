@@ -1,6 +1,6 @@
 """A transformer from a local folder, run by onnxruntime.
 
-The package `fastembed` brings onnxruntime, but is not imported for a folder: that costs 1.4 s of processor time at each
+The package `fastembed` brings onnxruntime, but is not imported for a folder: that costs 1 s of processor time at each
 cold query, its pooling is that of a model it knows by name, and it pads a batch.
 
 One text at a time. A text alone has no padding, so memory stays small, and its vector does not depend on its
