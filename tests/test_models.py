@@ -19,7 +19,6 @@ from memidx.ground.settings import VectorSettings
 from memidx.stores.embedding import open_embedder
 from memidx.stores.embedding.local import BLOCK, WHOLE, revision
 from memidx.stores.embedding.unit import to_unit
-from memidx.stores.vector_cache import VectorCache
 
 
 def opened(kind, folder, **settings):
@@ -317,7 +316,7 @@ def vectors_in(repo):
     (path,) = (repo.git_dir / "memidx" / "cache").glob("*/vectors.db")
     db = sqlite3.connect(path)
     try:
-        return db.execute("SELECT count(*) FROM vectors").fetchone()[0]
+        return db.execute("SELECT count(*) FROM sealed").fetchone()[0]
     finally:
         db.close()
 
@@ -458,11 +457,3 @@ def test_doctor_loads_the_model(repo, tmp_path):
     (folder / "1_Pooling" / "config.json").unlink()
     (found,) = [f for f in run("doctor", "--json", cwd=repo.root, env=env).json["findings"] if f["name"] == "model"]
     assert found["state"] == "fail" and "1_Pooling" in found["message"] and found["remedy"]
-
-
-def test_the_cache_takes_portions(tmp_path):
-    cache = VectorCache(tmp_path / "vectors.db")
-    cache.put({b"a": b"1"})
-    cache.put({b"a": b"2", b"b": b"3"})
-    assert cache.get([b"a", b"b", b"c"]) == {b"a": b"1", b"b": b"3"}
-    cache.close()
