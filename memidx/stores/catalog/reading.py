@@ -181,9 +181,11 @@ class Catalog:
 
     def links_called(self, name: str) -> list[tuple[int, Link]]:
         """Links whose folded label is ``name``, each with the page it stands on; one a page and target."""
+        rows = self._rows("SELECT page, form, target FROM labels WHERE name = ? ORDER BY page, form, target", (name,))
+        if not rows:
+            return []
         from memidx.ground.page import Link
 
-        rows = self._rows("SELECT page, form, target FROM labels WHERE name = ? ORDER BY page, form, target", (name,))
         return [(page, Link(form, target, "", name, 0, 0)) for page, form, target in rows]
 
     def names_near(self, name: str) -> list[NameHit]:
