@@ -111,10 +111,7 @@ class Snapshots:
                     check_sizes(target, read_manifest(target))
                     os.utime(target)
                     return
-            if target.exists():  # damaged, or without a manifest: out of the way first, it cannot be renamed over
-                self._discard(target)
-            staged.rename(target)
-            sync_folder(target.parent)
+            self._put(staged, target)  # what is there is damaged, or has no manifest
 
     def replace(self, staged: Path, key: str) -> None:
         """As ``publish``, but a snapshot of that key that is there already gives way (a full rebuild was asked for)."""
@@ -122,10 +119,7 @@ class Snapshots:
         _make(self.home / "snapshots")
         target = self.folder(key)
         with self.lock():
-            if target.exists():
-                self._discard(target)
-            staged.rename(target)
-            sync_folder(target.parent)
+            self._put(staged, target)
 
     def point(self, worktree: str, key: str, place: str) -> None:
         """Remember that this worktree answers from ``key``; ``place`` is its git folder, for collection."""
@@ -203,16 +197,34 @@ class Snapshots:
         finally:
             lock.release()
 
+    def _put(self, staged: Path, target: Path) -> None:
+        """Rename into place. A folder cannot be renamed over: what is there goes aside just before, and away after.
+
+        Between the two renames there is nothing at ``target``.
+        """
+        aside = self._aside(target) if target.exists() else None
+        staged.rename(target)
+        sync_folder(target.parent)
+        if aside is not None:
+            import shutil
+
+            shutil.rmtree(aside, ignore_errors=True)
+
     def _discard(self, folder: Path) -> None:
         """Rename first, so that no reader finds half a snapshot, then remove."""
         import shutil
+
+        shutil.rmtree(self._aside(folder), ignore_errors=True)
+
+    def _aside(self, folder: Path) -> Path:
+        """Take a folder out of sight. Returns what to remove."""
         import tempfile
 
         _make(self.home / "staging")
         aside = Path(tempfile.mkdtemp(dir=self.home / "staging"))
         with contextlib.suppress(FileNotFoundError):
             folder.rename(aside / "old")
-        shutil.rmtree(aside, ignore_errors=True)
+        return aside
 
     def _live_pointers(self) -> Iterator[str]:
         for entry in _entries(self.home / "worktrees"):
