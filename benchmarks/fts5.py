@@ -15,6 +15,10 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS page(path TEXT PRIMARY KEY, time INTEGER, size INTEGER, first INTEGER, last INTEGER);
 CREATE VIRTUAL TABLE IF NOT EXISTS section USING fts5(path UNINDEXED, line UNINDEXED, heading, body, tokenize = 'porter unicode61');
 """
+REMOVE = """
+DELETE FROM section
+WHERE rowid BETWEEN (SELECT first FROM page WHERE path = ?1) AND (SELECT last FROM page WHERE path = ?1)
+"""
 FIND = "SELECT path, line FROM section WHERE section MATCH ? ORDER BY bm25(section, 0, 0, 2.0, 1.0) LIMIT 10"
 
 
@@ -29,10 +33,7 @@ class Fts5:
         stale, fresh = plain.changes(vault, {path: (time, size) for path, time, size in rows})
         with self.base:
             for path in stale:
-                between = (
-                    "rowid BETWEEN (SELECT first FROM page WHERE path = ?1) AND (SELECT last FROM page WHERE path = ?1)"
-                )
-                self.base.execute(f"DELETE FROM section WHERE {between}", [path])
+                self.base.execute(REMOVE, [path])
                 self.base.execute("DELETE FROM page WHERE path = ?", [path])
             next_row = self.base.execute("SELECT coalesce(max(rowid), 0) + 1 FROM section").fetchone()[0]
             for path, (time, size) in fresh.items():
