@@ -26,11 +26,14 @@ import threading
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import plain
 import tools as known
 from tools import Tool, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BUILDS = ("full build", "no-op", "one page", "new tree", "known tree")
 QUERY = "cold query"
@@ -51,7 +54,7 @@ class TooSlowError(Exception):
     pass
 
 
-def run(command: list[str], cwd: Path, env: dict[str, str], limit: float, stdin: str = "") -> tuple[Cost, str]:
+def run(command: Sequence[str], cwd: Path, env: dict[str, str], limit: float, stdin: str = "") -> tuple[Cost, str]:
     """A process and what it started, to the end. Exit code 1 is "nothing found" for all of them."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
         source.write(stdin.encode())
@@ -113,7 +116,7 @@ class Contest:
         able = [t for t in self.tools if t.name not in self.too_slow and t.twin not in self.too_slow]
         return [(t, self.vaults / (t.twin or t.name)) for t in able if not builds or t.build]
 
-    def do(self, step: str, tool: Tool, cwd: Path, command: list[str], stdin: str = "") -> str:
+    def do(self, step: str, tool: Tool, cwd: Path, command: Sequence[str], stdin: str = "") -> str:
         try:
             cost, out = run(command, cwd, environment(self.homes, tool.twin or tool.name), self.given.limit, stdin)
         except TooSlowError:
@@ -184,6 +187,8 @@ class Contest:
         self.everywhere("switch", "-q", "-c", "base")
         self.settle()
         self.full("")  # once before, for the page cache and the byte code
+        # A tool that writes into the pages has what it wrote committed, so that a checkout does not take it away.
+        self.everywhere("commit", "-q", "-a", "--allow-empty", "-m", "what the tool added")
         for tool, cwd in self.each(QUERY):
             self.do("", tool, cwd, tool.ask(self.questions[0]))
         for number in range(self.given.rounds):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 HERE = Path(__file__).parent
 QMD = """{"dependencies": {"@tobilu/qmd": "2.8.3", "better-sqlite3": "^12"},
@@ -29,18 +29,16 @@ for text in sys.stdin.read().splitlines():
 print(json.dumps(times))
 """
 
-Command = list[str]
-
 
 class Tool(NamedTuple):
     """One way to search a vault. Commands run in the tool's own clone of the vault, with its own home."""
 
     name: str
-    ask: Callable[[str], Command]
+    ask: Callable[[str], Sequence[str]]
     state: tuple[Path, ...] = ()  # what a build leaves; removed before a full build
-    build: Command = []
-    first: Command = []  # the full build, where it is another command
-    warm: Command = []  # asks each line of stdin, prints the milliseconds of each
+    build: Sequence[str] = ()
+    first: Sequence[str] = ()  # the full build, where it is another command
+    warm: Sequence[str] = ()  # asks each line of stdin, prints the milliseconds of each
     twin: str = ""  # shares the clone and the builds of the tool of this name
 
 
@@ -97,7 +95,8 @@ def plain(vault: Path, home: Path) -> Iterable[Tool]:
         )
 
 
-def basic_memory(vault: Path, home: Path, tools: Path, seconds: float) -> Tool:
+# It writes permalinks into the pages, always; what it reads is where BASIC_MEMORY_HOME points.
+def basic_memory(_: Path, home: Path, tools: Path, seconds: float) -> Tool:
     program = tools / "basic-memory" / "bin" / "basic-memory"
     if not program.exists():
         python = next((p for minor in (12, 13, 14) if (p := shutil.which(f"python3.{minor}"))), None)
@@ -136,7 +135,7 @@ def qmd(vault: Path, home: Path, tools: Path, seconds: float) -> Tool:
     )
 
 
-def install(folder: Path, commands: list[Command], seconds: float) -> None:
+def install(folder: Path, commands: Sequence[Sequence[str]], seconds: float) -> None:
     """Run the commands in ``folder``; what a failed or slow one leaves is removed."""
     end = time.monotonic() + seconds
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,6 +162,8 @@ def environment(home: Path, tool: str) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "BASIC_MEMORY_HOME": str(home.parent / "vaults" / tool),
         "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
+        "BASIC_MEMORY_ENSURE_FRONTMATTER_ON_SYNC": "false",
+        "BASIC_MEMORY_AUTO_UPDATE": "false",
         "HF_HUB_OFFLINE": "1",
         "http_proxy": nowhere,
         "https_proxy": nowhere,
