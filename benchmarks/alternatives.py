@@ -91,8 +91,7 @@ class Contest:
         self.warm: dict[str, list[float]] = defaultdict(list)
         self.bytes: dict[str, int] = {}
         self.too_slow: dict[str, str] = {}
-        found = known.every(self.vaults, self.homes, given.tools, self.skipped, given.install_seconds)
-        self.tools = [t for t in found if not given.only or t.name in given.only]
+        self.tools = known.every(self.vaults, self.homes, given.tools, self.skipped, given.install_seconds, given.only)
         for name in {t.twin or t.name for t in self.tools}:
             (self.homes / name).mkdir(parents=True)
             self.git(place, "clone", "-q", str(vault), str(self.vaults / name))

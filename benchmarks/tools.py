@@ -42,8 +42,10 @@ class Tool(NamedTuple):
     twin: str = ""  # shares the clone and the builds of the tool of this name
 
 
-def every(vault: Path, home: Path, tools: Path, skipped: dict[str, str], seconds: float) -> list[Tool]:
-    """All tools that are there or can be installed; ``skipped`` gets the reasons of the others."""
+def every(
+    vault: Path, home: Path, tools: Path, skipped: dict[str, str], seconds: float, only: Sequence[str]
+) -> list[Tool]:
+    """The tools (all, or these) that are there or can be installed; ``skipped`` gets the reasons of the others."""
     memidx = [sys.executable, "-m", "memidx"]
     found = [
         Tool("git grep", lambda text: ["git", "grep", "-l", "-i", "-F", "-e", longest(text)]),
@@ -66,15 +68,15 @@ def every(vault: Path, home: Path, tools: Path, skipped: dict[str, str], seconds
         found.insert(0, Tool("ripgrep", lambda text: ["rg", "-l", "-i", "-F", "-e", longest(text)]))
     else:
         skipped["ripgrep"] = "rg is not on PATH"
-    for make in (basic_memory, qmd):
+    for name, make in (("basic-memory", basic_memory), ("qmd search", qmd)):
+        if only and name not in only:
+            continue
         try:
             found.append(make(vault, home, tools, seconds))
         except (OSError, subprocess.SubprocessError, LookupError) as error:
-            text = getattr(error, "stderr", None) or str(error)
-            skipped[make.__name__.replace("_", "-")] = (
-                text.decode(errors="replace") if isinstance(text, bytes) else text
-            ).strip()[-300:]
-    return found
+            said = getattr(error, "stderr", None) or b""
+            skipped[name] = f"{error} {said.decode(errors='replace')[-200:]}".strip()
+    return [tool for tool in found if not only or tool.name in only]
 
 
 def longest(text: str) -> str:
@@ -110,7 +112,7 @@ def basic_memory(_: Path, home: Path, tools: Path, seconds: float) -> Tool:
     return Tool(
         name,
         lambda text: [str(program), "tool", "search-notes", "--local", text],
-        (state / ".basic-memory",),
+        (state / ".basic-memory", state / "config", state / "cache"),
         [str(program), "reindex", "--search"],
     )
 
