@@ -91,7 +91,9 @@ class Contest:
         self.warm: dict[str, list[float]] = defaultdict(list)
         self.bytes: dict[str, int] = {}
         self.too_slow: dict[str, str] = {}
-        self.tools = known.every(self.vaults, self.homes, given.tools, self.skipped, given.install_seconds, given.only)
+        self.tools = known.every(
+            self.vaults, self.homes, given.tools, self.skipped, seconds=given.install_seconds, only=given.only
+        )
         for name in {t.twin or t.name for t in self.tools}:
             (self.homes / name).mkdir(parents=True)
             self.git(place, "clone", "-q", str(vault), str(self.vaults / name))

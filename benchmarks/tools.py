@@ -43,7 +43,7 @@ class Tool(NamedTuple):
 
 
 def every(
-    vault: Path, home: Path, tools: Path, skipped: dict[str, str], seconds: float, only: Sequence[str]
+    vault: Path, home: Path, tools: Path, skipped: dict[str, str], *, seconds: float, only: Sequence[str]
 ) -> list[Tool]:
     """The tools (all, or these) that are there or can be installed; ``skipped`` gets the reasons of the others."""
     memidx = [sys.executable, "-m", "memidx"]
