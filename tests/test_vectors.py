@@ -126,3 +126,16 @@ def test_few_texts_and_many_texts_give_the_same_vectors():
     many = open_embedder(VectorSettings()).embed_documents(texts)  # casts the table
     few = open_embedder(VectorSettings()).embed_documents(texts[:5])  # reads the mapped one
     assert np.array_equal(many[:5], few)
+
+
+def test_a_graph_that_cannot_reach_as_many_as_asked_for_gives_none():
+    import hnswlib
+
+    index = hnswlib.Index(space="ip", dim=4)
+    index.init_index(10, M=4, ef_construction=10)
+    index.add_items(np.eye(4, dtype=np.float32)[[0, 1, 2, 3, 0, 1, 2, 3, 0, 1]])
+    for node in range(5):
+        index.mark_deleted(node)  # the library then finds five nodes and raises when it is asked for ten
+    query = np.eye(4, dtype=np.float32)[0]
+    assert Graph(index, 10).search(query, 10) == []
+    assert len(Graph(index, 10).search(query, 4)) == 4

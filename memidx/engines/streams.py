@@ -96,8 +96,8 @@ def _nearest(
     if graph and graph["recall"] >= GOOD_RECALL and graph["rows"] >= settings.graph_from and graph["ef"] >= wanted:
         from memidx.stores.vectors import merge
 
-        near = snapshot.graph.search(vector, wanted)
-        return merge([near, snapshot.vectors.scan_overlay(vector, wanted)], wanted)
+        if near := snapshot.graph.search(vector, wanted):
+            return merge([near, snapshot.vectors.scan_overlay(vector, wanted)], wanted)
     return snapshot.vectors.scan(vector, wanted)
 
 

@@ -117,11 +117,14 @@ class Graph:
         return cls(index, rows)
 
     def search(self, query: NDArray[np.float32], limit: int) -> list[VectorScore]:
-        """About the nearest rows; at most as many as the graph holds."""
+        """About the nearest rows; at most as many as the graph holds. None at all when it cannot reach so many."""
         count = min(limit, self._rows)
         if count <= 0:
             return []
-        labels, distances = self._index.knn_query(query[None, :], k=count, num_threads=1)
+        try:
+            labels, distances = self._index.knn_query(query[None, :], k=count, num_threads=1)
+        except RuntimeError:  # fewer nodes than asked for hang together
+            return []
         cosines = np.round(1.0 - distances[0].astype(np.float64), 6)
         check_cosine(float(np.abs(cosines).max()), "the vectors of the graph")
         order = np.lexsort((labels[0], -cosines))
@@ -138,7 +141,10 @@ def measure(index: Any, base: NDArray[np.float32], questions: NDArray[np.float32
     ef, recall = TRIED_EF[0], 0.0
     for ef in TRIED_EF:
         index.set_ef(max(ef, count))
-        _, distances = index.knn_query(questions, k=count, num_threads=1)
+        try:
+            _, distances = index.knn_query(questions, k=count, num_threads=1)
+        except RuntimeError:  # fewer nodes than asked for hang together: no recall to speak of
+            continue
         recall = float(np.mean((1.0 - distances) >= edge[:, None] - TIE))
         if recall >= GOOD_RECALL:
             break
