@@ -246,7 +246,8 @@ class Vault:
             words = f"{what} changed since the last build; run `memidx build` for a fresh answer"
             return old, "stale", (*notes, words)
         if old is None and notify:
-            notify(f"building the index of {len(inputs.listing.entries)} pages for the first time")
+            # Not "for the first time": a damaged index, or another version's, is built anew too.
+            notify(f"building the index of {len(inputs.listing.entries)} pages")
         report = self.build_inputs(inputs, source)
         return Snapshot(self.snapshots.folder(report.key)), "refreshed", notes
 

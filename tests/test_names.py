@@ -46,3 +46,13 @@ def test_a_label_goes_with_the_link_that_carried_it(vault, repo):
     repo.write({"notes/a.md": "# Monday\n\nNothing.\n"})
     hits = {hit.path: hit for hit in vault.query("here").hits}
     assert "notes/b.md" not in hits or "title" not in hits["notes/b.md"].streams
+
+
+def test_a_build_after_damage_is_announced_without_calling_itself_the_first(vault, repo):
+    told: list[str] = []
+    vault.query("runbooks", notify=told.append)
+    assert told == ["building the index of 5 pages"]
+    for catalog in (repo.git_dir / "memidx" / "snapshots").glob("*/catalog.db"):
+        catalog.write_bytes(b"")
+    memidx.open_vault(repo.root).query("runbooks", notify=told.append)
+    assert told[1:] == ["building the index of 5 pages"]

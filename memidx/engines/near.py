@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from memidx.engines.related import MOST_SECTIONS
 from memidx.ground.errors import UsageError
 from memidx.ground.query import ParsedQuery
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from memidx.stores.catalog import PageRow, SectionRow
 
 WORDS = 25  # as many as Lucene's MoreLikeThis takes
-MOST_SECTIONS = 32  # of a long page the first ones say what it is about
 
 
 class Subject(NamedTuple):

@@ -190,7 +190,8 @@ class Catalog:
 
     def names_near(self, name: str) -> list[NameHit]:
         """Pages with a folded name that is one edit from ``name``, by name."""
-        half = len(name) // 2  # one edit leaves one half as it is
+        # By the index on the length: every question looks here. One edit leaves one half of a name as it is.
+        half = len(name) // 2
         rows = self._rows(
             "SELECT page, name, source FROM names WHERE length(name) BETWEEN ? AND ? "
             "AND (substr(name, 1, ?) = ? OR substr(name, ?) = ?) ORDER BY name, page, source",

@@ -34,6 +34,7 @@ CREATE INDEX sections_page ON sections (page);
 CREATE INDEX sections_vector ON sections (vector);
 CREATE INDEX sections_digest ON sections (digest);
 CREATE INDEX names_page ON names (page);
+CREATE INDEX names_length ON names (length(name));
 CREATE INDEX fields_page ON fields (page);
 CREATE INDEX links_page ON links (page);
 CREATE INDEX labels_page ON labels (page);
