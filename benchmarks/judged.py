@@ -33,6 +33,7 @@ class Judged:
 
     def __init__(self, folder: Path, *, limit: int | None = None, wide: bool = False, **settings: object) -> None:
         self.vault = memidx.open_vault(folder / "vault", **settings)
+        self.vault.build()  # a question would rather be answered from an older build than wait for this one
         self.snapshot, _, _ = self.vault.open_snapshot()
         self.settings = self.vault.settings
         queries = parse_queries((folder / "queries.jsonl").read_text(encoding="utf-8"), "queries.jsonl")

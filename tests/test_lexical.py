@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from memidx.ground.errors import BrokenSnapshotError, ConfigError
 from memidx.ground.pageset import PageSet
+from memidx.parsing import tokens
 from memidx.parsing.query import parse_query
 from memidx.stores.lexical import Analyzer, LexicalIndex, LexicalRow, stats, update_index, write_index
+from memidx.stores.lexical.analyzer import STEMMERS
 from memidx.stores.lexical.files import _LOCKS
 
 
@@ -318,9 +320,101 @@ def test_an_unknown_language_names_the_known_ones(tmp_path):
 @given(st.text(max_size=60))
 def test_what_was_written_is_found_as_it_was_written(text):
     """Text and query go through one analysis, in any Unicode form."""
-    analyzer = Analyzer("english")
-    for form in ("NFC", "NFD"):
-        assert analyzer.terms(unicodedata.normalize(form, text)) == analyzer.terms(unicodedata.normalize("NFC", text))
+    analyzer = Analyzer("english", ["german", "greek"])
+
+    def terms(form):
+        ready = tokens.prepare(unicodedata.normalize(form, text))
+        return [analyzer.sequences(value) for value in (*ready.words, ready.parts)]
+
+    assert terms("NFC") == terms("NFD")
+
+
+# ------------------------------------------------------------------------------------------- languages by page
+
+
+def mixed(folder, *pages, language="english"):
+    """One page of one section for each (language, text)."""
+    rows = [LexicalRow(i, i, "", (), text, own) for i, (own, text) in enumerate(pages)]
+    write_index(folder, rows, language)
+    return LexicalIndex.open(folder)
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "text"),
+    [
+        ("german", "Verbindungen", "die Verbindung zum Server"),
+        ("french", "connexions", "la connexion est perdue"),
+        ("turkish", "kitap", "kitaplar masada"),
+        ("greek", "βιβλία", "το βιβλίο"),
+        ("arabic", "كتاب", "الكتاب على الطاولة"),
+        ("english", "retried", "it retries"),
+    ],
+)
+def test_a_page_is_stemmed_in_its_own_language(tmp_path, language, query, text):
+    index = mixed(tmp_path / "i", (language, text), ("", "nothing of the kind"), ("spanish", "nada"))
+    assert found(index, query) == [0]
+
+
+def test_a_word_finds_its_forms_in_every_language_of_the_vault(tmp_path):
+    index = mixed(tmp_path / "i", ("", "two deployments"), ("german", "das Deployment läuft"), ("", "other"))
+    assert sorted_found(index, "deployment") == [0, 1]
+    assert sorted_found(index, "Deployments") == [0, 1]
+
+
+def test_the_variants_of_a_word_count_as_one_word(tmp_path):
+    """A rare form in another language must not weigh more than the word."""
+    pages = [("", f"houses and gardens {i}") for i in range(20)] + [("german", "houses und Gärten")]
+    index = mixed(tmp_path / "i", *pages)
+    scores = {hit.section: hit.score for hit in index.search(parse_query("houses"), 30)}
+    assert len(scores) == 21
+    assert scores[20] == pytest.approx(scores[0], rel=0.25)
+    assert len(index.terms(parse_query("houses"))) == 1
+
+
+def test_phrases_hold_in_a_page_of_another_language(tmp_path):
+    index = mixed(tmp_path / "i", ("german", "alle Häuser brennen"), ("german", "brennen alle Häuser"))
+    assert found(index, '"Häuser brennen"') == [0]
+    assert found(index, 'alle -"Häuser brennen"') == [1]
+
+
+def test_stop_words_are_those_of_the_question(tmp_path):
+    index = mixed(tmp_path / "i", ("", "die casting of zinc"), ("german", "wie die Zeit vergeht"), ("", "zinc"))
+    assert sorted_found(index, "wie vergeht die Zeit") == [1]
+    assert found(index, "what is the die for zinc")[0] == 0
+
+
+def test_a_typing_error_is_seen_through_in_another_language(tmp_path):
+    index = mixed(tmp_path / "i", ("german", "die Verbindungen zum Server"), ("", "x"))
+    assert found(index, "Verbindumg") == [0]
+
+
+def test_a_word_of_another_language_is_marked_where_it_stands(tmp_path):
+    index = mixed(tmp_path / "i", ("turkish", "bu kitaplar masada"))
+    lines = index.highlight("bu kitaplar masada", parse_query("kitap"))
+    assert [line.spans for line in lines] == [((3, 11),)]
+
+
+def test_an_update_brings_a_language(tmp_path):
+    build(tmp_path / "base", "apple", "pear")
+    rows = [LexicalRow(2, 2, "", (), "die Verbindung", "german")]
+    update_index(tmp_path / "base", tmp_path / "new", [0], rows, "english")
+    index = LexicalIndex.open(tmp_path / "new")
+    assert found(index, "Verbindungen") == [2]
+    update_index(tmp_path / "new", tmp_path / "newer", [1], rows_of("plum", first=3), "english", others=["german"])
+    assert found(LexicalIndex.open(tmp_path / "newer"), "Verbindungen") == [2]
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    st.sampled_from(STEMMERS),
+    st.text(
+        st.characters(categories=("Ll", "Lu", "Lo", "Nd"), max_codepoint=0x6FF, exclude_characters="ªº"), min_size=1
+    ),
+)
+def test_what_a_page_says_is_found_in_any_language(tmp_path_factory, language, word):
+    """A word that stands on a page finds it, whatever the page's language."""
+    index = mixed(tmp_path_factory.mktemp("i") / "i", (language, f"{word} one"), ("", "two"))
+    assert 0 in found(index, word) or not Analyzer("none").text.analyze(tokens.fold(word))
 
 
 # -------------------------------------------------------------------------------------------- bytes and updates
@@ -459,7 +553,7 @@ def test_b6_another_format_is_noticed(tmp_path):
     build(tmp_path / "i", "apple")
     path = tmp_path / "i" / "meta.json"
     meta = json.loads(path.read_text())
-    meta["payload"] = meta["payload"].replace('"format": 1', '"format": 99')
+    meta["payload"] = meta["payload"].replace('"format": 2', '"format": 99')
     path.write_text(json.dumps(meta))
     with pytest.raises(BrokenSnapshotError, match="format 99"):
         LexicalIndex.open(tmp_path / "i")

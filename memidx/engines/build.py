@@ -264,7 +264,8 @@ class _Work:
         # The old rows of a changed page go last: its unchanged sections keep their vectors.
         rows = list(intake.rows(sorted((*diff.added, *diff.changed))))
         catalog.remove_pages(gone)
-        lexical.update_index(source / LEXICAL, self.folder / LEXICAL, gone, rows, self.inputs.settings.lexical.language)
+        language = self.inputs.settings.lexical.language
+        lexical.update_index(source / LEXICAL, self.folder / LEXICAL, gone, rows, language, others=catalog.languages())
         overlay_rows = self._update_vectors(base, source, fresh) if base.model else 0
         catalog.finish(indexes=False)
         self._finish(
@@ -305,7 +306,7 @@ class _Work:
         """Write the manifest."""
         catalog = Catalog.open(self.folder / CATALOG)
         counts = catalog.counts()
-        kinds = catalog.kinds()
+        kinds, languages = catalog.kinds(), catalog.languages()
         catalog.close()
         model = self.inputs.embedder.identity if self.inputs.embedder else None
         manifest = Manifest(
@@ -314,7 +315,11 @@ class _Work:
             settings=self.inputs.settings.build_digest(),
             model=model,
             libraries=self.inputs.libraries,
-            counts={**counts._asdict(), **{f"kind.{kind}": n for kind, n in kinds.items()}},
+            counts={
+                **counts._asdict(),
+                **{f"kind.{kind}": n for kind, n in kinds.items()},
+                **{f"language.{language}": n for language, n in languages.items()},
+            },
             vectors={
                 "dimension": model.dimension if model else 0,
                 "base": base_rows if model else 0,

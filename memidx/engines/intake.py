@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 from memidx.ground.codes import finding
 from memidx.ground.model import Slow
 from memidx.ground.page import Page, PageRules
+from memidx.parsing.language import page_language
 from memidx.parsing.page import parse_page
 from memidx.stores.catalog import CatalogWriter, SectionRow
-from memidx.stores.lexical import LexicalRow
+from memidx.stores.lexical import LexicalRow, chain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,13 +91,22 @@ class Intake:
                     place = (section.heading, section.anchor, section.line, section.end_line)
                     rows.append(SectionRow(section_id, page_id, *place, digest, self._rows_by_digest.get(digest)))
                     section_id += 1
-                self.catalog.add_page(page_id, page, entry.blob, rows)
+                language = self._language(page)
+                self.catalog.add_page(page_id, page, entry.blob, rows, language)
                 self.questions.extend([page.title, *(s.heading[-1] for s in page.sections if s.heading)])
                 for row, section in zip(rows, page.sections, strict=True):
-                    yield LexicalRow(row.id, page_id, page.title, section.heading, section.text)
+                    yield LexicalRow(row.id, page_id, page.title, section.heading, section.text, language)
                 page_id += 1
             done += len(batch)
             self._tell(done, 0, len(entries), 1.0)
+
+    def _language(self, page: Page) -> str:
+        """The language to stem a page in; "" where the vault's own analysis is the right one."""
+        chosen = self.settings.lexical
+        if not chosen.by_page or chosen.language == "none":
+            return ""
+        found = page_language(page, chosen.language)
+        return "" if found in chain(chosen.language) else found
 
     def _tell(self, done: int, pages: int, total: int, share: float) -> None:
         """``done`` pages and ``share`` of the next ``pages`` are through."""

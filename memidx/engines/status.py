@@ -40,6 +40,7 @@ class Status(NamedTuple):
     snapshot: str | None  # None: nothing was built, or it cannot be read
     counts: dict[str, int]  # pages, sections, vectors, degraded, diagnostics
     kinds: dict[str, int]
+    languages: dict[str, int]  # pages that are stemmed in another language than the vault's
     degraded: tuple[str, ...]  # paths
     diagnostics: tuple[Diagnostic, ...]
     bytes: int  # of this snapshot
@@ -61,6 +62,7 @@ class Status(NamedTuple):
             "snapshot": self.snapshot,
             "counts": self.counts,
             "kinds": self.kinds,
+            "languages": self.languages,
             "degraded": list(self.degraded),
             "diagnostics": [d._asdict() for d in self.diagnostics],
             "bytes": self.bytes,
@@ -93,9 +95,10 @@ def status(
         reasons=tuple(reasons),
         diff=diff,
         snapshot=snapshot.key if snapshot else None,
-        counts={name: n for name, n in counts.items() if not name.startswith("kind.")},
-        kinds={name.removeprefix("kind."): n for name, n in counts.items() if name.startswith("kind.")},
-        degraded=tuple(p.path for p in snapshot.catalog.all_pages() if p.degraded) if snapshot else (),
+        counts={name: n for name, n in counts.items() if "." not in name},
+        kinds=_counts(counts, "kind."),
+        languages=_counts(counts, "language."),
+        degraded=tuple(snapshot.catalog.degraded()) if snapshot else (),
         diagnostics=(*inputs.listing.notes, *snapshot.catalog.diagnostics()) if snapshot else inputs.listing.notes,
         bytes=size_of(snapshot.folder) if snapshot else 0,
         all_bytes=size_of(home),
@@ -105,6 +108,10 @@ def status(
         kept=tuple(snapshots.keys()),
         differing=_differing(snapshot) if verify else None,
     )
+
+
+def _counts(counts: dict[str, int], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix)}
 
 
 def why_stale(old: Manifest, inputs: Inputs, diff: ListingDiff) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from memidx.ground.errors import BrokenSnapshotError, OtherFormatError
 from memidx.ground.model import ModelIdentity
 
-FORMAT = 3
+FORMAT = 4
 
 
 class FileDigest(NamedTuple):

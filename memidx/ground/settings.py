@@ -41,6 +41,7 @@ class LexicalSettings(NamedTuple):
     """The BM25 index."""
 
     language: Annotated[str, "stemmer: a Snowball language, or none"] = "english"
+    by_page: Annotated[bool, "stem a page in its own language: by its front-matter, its alphabet or its words"] = True
 
 
 class VectorSettings(NamedTuple):
@@ -193,6 +194,7 @@ class Settings(NamedTuple):
             "max_bytes": self.pages.max_bytes,
             "max_chars": self.sections.max_chars,
             "language": self.lexical.language,
+            "by_page": self.lexical.by_page,
             "graph": self.vector.graph,
             "graph_max": self.vector.graph_max,
         }

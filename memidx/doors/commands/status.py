@@ -70,6 +70,8 @@ def _facts(found: Status) -> Iterator[str]:
     kinds = ", ".join(f"{n} {visible(kind)}" for kind, n in sorted(found.kinds.items(), key=lambda k: (-k[1], k[0])))
     yield f"snapshot   {found.snapshot}"
     yield f"pages      {counts['pages']}" + (f": {kinds}" if kinds else "")
+    if found.languages:
+        yield "languages  " + ", ".join(f"{n} {visible(name)}" for name, n in found.languages.items())
     yield f"sections   {counts['sections']}, {counts['vectors']} distinct vectors"
     yield f"model      {visible(found.model or 'none: search by words alone')}"
     if found.graph:

@@ -92,6 +92,10 @@ class Catalog:
         """Every page, by path."""
         return map(page_row, self._rows("SELECT * FROM pages ORDER BY path"))
 
+    def degraded(self) -> list[str]:
+        """The paths of the pages that could only be read in part, in order."""
+        return [to_text(path) for (path,) in self._rows("SELECT path FROM pages WHERE degraded ORDER BY path")]
+
     def sections(self, ids: Iterable[int]) -> dict[int, SectionRow]:
         """Sections by id."""
         found: dict[int, SectionRow] = {}
@@ -242,6 +246,10 @@ class Catalog:
     def kinds(self) -> dict[str, int]:
         """Pages of each kind, by kind."""
         return dict(self._rows("SELECT kind, count(*) FROM pages GROUP BY kind ORDER BY kind"))
+
+    def languages(self) -> dict[str, int]:
+        """Pages in another language than the vault's, by language."""
+        return dict(self._rows("SELECT language, count(*) FROM languages GROUP BY language ORDER BY language"))
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query. Damage shows when a page of the file is read: one error, whatever SQLite says."""

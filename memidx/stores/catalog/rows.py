@@ -25,6 +25,7 @@ CREATE TABLE links (page INTEGER NOT NULL, form TEXT NOT NULL, target TEXT NOT N
     label TEXT NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL);
 CREATE TABLE labels (name TEXT NOT NULL, page INTEGER NOT NULL, form TEXT NOT NULL, target TEXT NOT NULL,
     PRIMARY KEY (name, page, form, target)) WITHOUT ROWID;
+CREATE TABLE languages (page INTEGER PRIMARY KEY, language TEXT NOT NULL);
 CREATE TABLE diagnostics (page INTEGER, path BLOB NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
     severity TEXT NOT NULL, message TEXT NOT NULL, code TEXT NOT NULL);
 """
@@ -40,7 +41,7 @@ CREATE INDEX links_page ON links (page);
 CREATE INDEX labels_page ON labels (page);
 CREATE INDEX diagnostics_page ON diagnostics (page);
 """
-BY_PAGE = ("sections", "names", "fields", "links", "labels", "diagnostics")
+BY_PAGE = ("sections", "names", "fields", "links", "labels", "languages", "diagnostics")
 INDEX_PAGES = frozenset({"index", "_index", "readme"})  # a page of one of these names speaks for its folder
 MANY = 500  # parameters in one statement; SQLite's own limit is higher, and not everywhere the same
 

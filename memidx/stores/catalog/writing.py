@@ -54,8 +54,8 @@ class CatalogWriter(Catalog):
         self._db.execute("COMMIT")
         self.close()
 
-    def add_page(self, page_id: int, page: Page, blob: str, sections: Sequence[SectionRow]) -> None:
-        """Add a page and all that hangs on it."""
+    def add_page(self, page_id: int, page: Page, blob: str, sections: Sequence[SectionRow], language: str = "") -> None:
+        """Add a page and all that hangs on it. ``language`` is its own, "" for the vault's."""
         meta = page.meta
         self._db.execute(
             "INSERT INTO pages VALUES (?,?,?,?,?,?,?,?,?)",
@@ -99,6 +99,8 @@ class CatalogWriter(Catalog):
             "INSERT OR IGNORE INTO labels VALUES (?,?,?,?)",
             [(fold_name(k.label), page_id, k.form, k.target) for k in page.links if k.label and k.target],
         )
+        if language:
+            self._db.execute("INSERT INTO languages VALUES (?,?)", (page_id, language))
         self.add_diagnostics(page.diagnostics, page_id)
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic], page_id: int | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from memidx.stores.lexical.analyzer import Analyzer
+from memidx.stores.lexical.analyzer import Analyzer, chain
 from memidx.stores.lexical.reading import LexicalIndex
 from memidx.stores.lexical.stats import LexicalStats, stats
 
@@ -14,6 +14,7 @@ __all__ = [
     "LexicalIndex",
     "LexicalRow",
     "LexicalStats",
+    "chain",
     "stats",
     "update_index",
     "write_index",

@@ -9,7 +9,9 @@ from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 from memidx.ground.errors import ConfigError
 from memidx.parsing import stopwords, tokens
+from memidx.parsing.functionwords import FUNCTION_WORDS
 from memidx.parsing.highlight import LineMatch, highlight
+from memidx.parsing.language import question_language
 from memidx.parsing.query import MAX_TERMS
 
 if TYPE_CHECKING:
@@ -28,48 +30,75 @@ _TANTIVY_STOPWORDS: Final = frozenset(
 )
 
 
+VARIANT: Final = " "  # between the variants of a term; no index term has a blank in it
+
+
 class Word(NamedTuple):
-    """One word of a query: its index term, and whether it says little."""
+    """One word of a query: its index term, and whether it says little.
+
+    Where pages are in several languages, a word has an index term in each. Those that differ are kept together as one
+    term, its variants with blanks between; `variants` takes them apart.
+    """
 
     term: str
     stop: bool
 
 
-class Analyzer:
-    """The analysis of one language. ``none`` stems nothing."""
+def variants(term: str) -> list[str]:
+    """The index terms that a query's term stands for."""
+    return term.split(VARIANT)
 
-    def __init__(self, language: str) -> None:
-        """Raise ConfigError for a language without a stemmer."""
-        if language != "none" and language not in STEMMERS:
-            raise ConfigError(f"no stemmer for language {language!r}", hint=f"one of none, {', '.join(STEMMERS)}")
+
+class Analyzer:
+    """The analysis of a vault's language and those of single pages. ``none`` stems nothing.
+
+    A page in another language is stemmed in it before the field's own analysis, so what is in the index is stemmed
+    twice, and a question's word is taken both ways. All pages stay in one field, which keeps lengths and frequencies
+    comparable.
+    """
+
+    def __init__(self, language: str, others: Iterable[str] = ()) -> None:
+        """``others`` are the languages of single pages. Raise ConfigError for one without a stemmer."""
         self.language = language
-        self.text: TextAnalyzer = _build(_chain(language))
+        self.others = tuple(sorted(set(others) - {language}))
+        for name in (language, *self.others):
+            if name != "none" and name not in STEMMERS:
+                raise ConfigError(f"no stemmer for language {name!r}", hint=f"one of none, {', '.join(STEMMERS)}")
+        self.text: TextAnalyzer = _build(chain(language))
         self.exact: TextAnalyzer = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
         self._plain = _build(())
 
-    def terms(self, *texts: str) -> list[str]:
-        """The index terms of texts in order, with those of the parts of identifiers at the end."""
-        ready = tokens.prepare(*texts)
-        return [term for value in (*ready.words, ready.parts) for term in self.text.analyze(value)]
+    def stemmed(self, folded: str, language: str) -> str:
+        """A folded text of a page in another language, ready for the field's own analysis."""
+        return " ".join(_stemmer(language).analyze(folded))
+
+    def sequences(self, folded: str) -> list[list[str]]:
+        """The index terms of a folded text in order, in each language that has its own."""
+        found = [self.text.analyze(folded)]
+        for language in self.others:
+            terms = self.text.analyze(self.stemmed(folded, language))
+            if terms not in found:
+                found.append(terms)
+        return found
 
     def words(self, folded: str) -> list[Word]:
         """The words of a folded text, in order."""
-        terms = self.text.analyze(folded)
         plain = self._plain.analyze(folded)
-        stop = _stopwords(self.language)
-        return [Word(term, word in stop) for term, word in zip(terms, plain, strict=True)]
+        stop = _stopwords(question_language(folded, (self.language, *self.others)) if self.others else self.language)
+        return [Word(term, word in stop) for term, word in zip(self._terms(folded, plain), plain, strict=True)]
 
     def forms(self, word: str) -> list[str]:
-        """The index terms of a word by itself."""
-        return self.text.analyze(tokens.fold(word))
+        """The index terms of a word by itself, in all languages."""
+        return list(dict.fromkeys(term for terms in self.sequences(tokens.fold(word)) for term in terms))
 
     def spelled(self, query: ParsedQuery) -> dict[str, str]:
-        """The index terms of a query's words outside phrases, each with the folded word as it was typed."""
+        """The terms of a query's words outside phrases, each with the folded word as it was typed."""
         folded = "\n".join(text for term in query.terms for text in tokens.prepare(term).words)
-        return dict(zip(self.text.analyze(folded), self._plain.analyze(folded), strict=True))
+        plain = self._plain.analyze(folded)
+        return dict(zip(self._terms(folded, plain), plain, strict=True))
 
     def counted(self, text: str) -> dict[str, tuple[str, int]]:
-        """The index terms of a text's words but stop words, each with the word, folded, and its number."""
+        """The terms of a text's words but stop words, each with the word, folded, and its number."""
         folded = "\n".join(tokens.prepare(text).words)
         found: dict[str, tuple[str, int]] = {}
         for word, plain in zip(self.words(folded), self._plain.analyze(folded), strict=True):
@@ -78,11 +107,24 @@ class Analyzer:
         return found
 
     def query_terms(self, query: ParsedQuery) -> list[str]:
-        """The index terms of a query's words and phrases, distinct, without stop words if others remain."""
+        """The terms of a query's words and phrases, distinct, without stop words if others remain."""
         ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
         words = self.words("\n".join(text for r in ready for text in (*r.words, r.parts)))
         telling = dict.fromkeys(word.term for word in words if not word.stop)
         return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
+
+    def _terms(self, folded: str, plain: list[str]) -> list[str]:
+        """The terms of a folded text's words; ``plain`` are the words."""
+        terms = self.text.analyze(folded)
+        if not self.others:
+            return terms
+        return [
+            VARIANT.join(dict.fromkeys((term, *(t for language in self.others for t in self._other(word, language)))))
+            for term, word in zip(terms, plain, strict=True)
+        ]
+
+    def _other(self, word: str, language: str) -> list[str]:
+        return self.text.analyze(self.stemmed(word, language))
 
     def highlight(self, text: str, query: ParsedQuery, terms: Iterable[str] | None = None) -> list[LineMatch]:
         """The lines of a section's text that the query's words stand in, and where.
@@ -95,10 +137,11 @@ class Analyzer:
             for whole in tokens.prepare(typed).exact.split()
             if not whole.isalnum()
         }
-        return highlight(text, set(self.query_terms(query) if terms is None else terms), wholes, self.forms)
+        wanted = {v for term in (self.query_terms(query) if terms is None else terms) for v in variants(term)}
+        return highlight(text, wanted, wholes, self.forms)
 
 
-def _chain(language: str) -> tuple[str, ...]:
+def chain(language: str) -> tuple[str, ...]:
     """The stemmers to apply, one after the other.
 
     A stemmer leaves words of another alphabet alone, so a second one costs little and serves the pages, or the names
@@ -107,12 +150,17 @@ def _chain(language: str) -> tuple[str, ...]:
     """
     if language == "none":
         return ()
-    chain = [language]
+    stemmers = [language]
     if language in _OTHER_ALPHABETS:
-        chain.append("english")
+        stemmers.append("english")
     if language != "russian":
-        chain.append("russian")
-    return tuple(chain)
+        stemmers.append("russian")
+    return tuple(stemmers)
+
+
+@cache
+def _stemmer(language: str) -> TextAnalyzer:
+    return _build((language,))
 
 
 def _build(stemmers: tuple[str, ...]) -> TextAnalyzer:
@@ -123,17 +171,21 @@ def _build(stemmers: tuple[str, ...]) -> TextAnalyzer:
 
 
 class _Stopwords:
-    """A set of words that only Tantivy knows: a word is in it if the filter takes it out."""
+    """A language's stop words, folded. Only a filter knows Tantivy's list: a word is in it if it is taken out."""
 
     def __init__(self, language: str) -> None:
-        self._filter = TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stopword(language)).build()
+        self._known = stopwords.ENGLISH if language not in _TANTIVY_STOPWORDS else frozenset()
+        # With their accents folded: the filter knows `für`, and a question's word comes as `fur`.
+        self._known |= frozenset(_build(()).analyze(" ".join(FUNCTION_WORDS.get(language, ()))))
+        raw = TextAnalyzerBuilder(Tokenizer.raw())
+        self._filter = raw.filter(Filter.stopword(language)).build() if language in _TANTIVY_STOPWORDS else None
 
     def __contains__(self, word: str) -> bool:
-        return not self._filter.analyze(word)
+        return word in self._known or (self._filter is not None and not self._filter.analyze(word))
 
 
 @cache
 def _stopwords(language: str) -> frozenset[str] | _Stopwords:
-    if language in _TANTIVY_STOPWORDS:
-        return _Stopwords(language)
-    return frozenset() if language == "none" else stopwords.ENGLISH
+    if language == "none":
+        return frozenset()
+    return stopwords.ENGLISH if language == "english" else _Stopwords(language)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memidx.stores.lexical.meta import FORMAT, META, read_meta
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from tempfile import TemporaryDirectory
 
 _MANAGED: Final = ".managed.json"
@@ -24,7 +25,7 @@ _LOCKS: Final = (".tantivy-writer.lock", _META_LOCK)
 _FIXED: Final = "0" * 20  # what the name of a renamed segment starts with; a random one practically never does
 
 
-def settle(folder: Path, language: str) -> None:
+def settle(folder: Path, language: str, others: Iterable[str] = ()) -> None:
     """After the writer is gone: rename new segments, write the JSON files anew, remove everything else."""
     import uuid  # brings `platform` along: 8 ms that only a build pays
 
@@ -47,7 +48,8 @@ def settle(folder: Path, language: str) -> None:
         else:
             path.unlink()
     (folder / _META_LOCK).touch()  # a reader would make it; so the folder stays as it was built
-    meta["payload"] = json.dumps({"format": FORMAT, "language": language, "sizes": sizes}, sort_keys=True)
+    payload = {"format": FORMAT, "language": language, "others": sorted(others), "sizes": sizes}
+    meta["payload"] = json.dumps(payload, sort_keys=True)
     _write(folder / _MANAGED, json.dumps([*sizes, META]))
     _write(folder / META, json.dumps(meta, indent=1))
 

@@ -8,13 +8,14 @@ excluded words must not, and the page filter is part of the query, so that no li
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 from tantivy import Occur, Query, Schema, Searcher
 
 from memidx.ground.edits import Correction, edits, one_edit
 from memidx.parsing import tokens
+from memidx.stores.lexical.analyzer import VARIANT, variants
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE
 
 if TYPE_CHECKING:
@@ -48,11 +49,17 @@ class Matcher:
         self._corrected: tuple[ParsedQuery | None, dict[str, Correction]] = (None, {})
 
     def frequency(self, term: str) -> int:
-        """In how many sections a term occurs. A run shorter than an n-gram counts the n-grams it starts, at most N."""
-        if tokens.is_short_run(term):
+        """In how many sections a term occurs, at most N: the sum over its variants.
+
+        A run shorter than an n-gram counts the n-grams it starts.
+        """
+        if VARIANT in term:
+            found = sum(map(self.frequency, variants(term)))
+        elif tokens.is_short_run(term):
             found = sum(count for _, count in self._searcher.terms_with_prefix(BODY, term))
-            return min(found, self._searcher.num_docs)
-        return int(self._searcher.doc_freq(BODY, term))
+        else:
+            return int(self._searcher.doc_freq(BODY, term))
+        return min(found, self._searcher.num_docs)
 
     def terms(self, query: ParsedQuery) -> list[str]:
         """The index terms that the query's words come to, distinct, those with a typing error as they were meant."""
@@ -83,12 +90,13 @@ class Matcher:
 
     def _near(self, word: str) -> list[tuple[str, int]]:
         """The terms of all words that are an edit away, each with its frequency, which is not 0."""
-        terms = dict.fromkeys(self._analyzer.text.analyze(" ".join(edits(word))))
+        terms = dict.fromkeys(chain.from_iterable(self._analyzer.sequences(" ".join(edits(word)))))
         return [(term, count) for term in terms if (count := int(self._searcher.doc_freq(BODY, term)))]
 
     def _near_term(self, term: str) -> list[tuple[str, int]]:
         """As ``_near``, for words beyond a to z: only the terms themselves are compared."""
-        return [hit for hit in self._searcher.terms_with_prefix(BODY, term[0]) if one_edit(term, hit[0])]
+        hits = self._searcher.terms_with_prefix(BODY, term[0])
+        return [hit for hit in hits if any(one_edit(variant, hit[0]) for variant in variants(term))]
 
     def query(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
         """The whole query; None if it cannot find anything."""
@@ -135,6 +143,8 @@ class Matcher:
         return Query.term_set_query(self.schema, PAGE, sorted(pages))
 
     def _word(self, term: str) -> Query:
+        if VARIANT in term:
+            return self._variants([v for v in variants(term) if self.frequency(v)])
         if not tokens.is_short_run(term):
             return Query.term_query(self.schema, BODY, term, index_option="freq")
         found = [word for word, _ in self._searcher.terms_with_prefix(BODY, term)]
@@ -142,6 +152,19 @@ class Matcher:
             return Query.empty_query()
         score = idf(self._searcher.num_docs, self.frequency(term))
         return Query.const_score_query(Query.term_set_query(self.schema, BODY, found), score)
+
+    def _variants(self, terms: list[str]) -> Query:
+        """Any of the terms. Each counts as if it stood wherever one of them does: together they are one word."""
+        if not terms:
+            return Query.empty_query()
+        if len(terms) == 1:
+            return self._word(terms[0])
+        documents = self._searcher.num_docs
+        together = idf(documents, sum(map(self.frequency, terms)))
+        weighted = [
+            Query.boost_query(self._word(term), together / idf(documents, self.frequency(term))) for term in terms
+        ]
+        return Query.boolean_query([(Occur.Should, query) for query in weighted])
 
     def _wholes(self, query: ParsedQuery) -> list[Query]:
         """What puts an identifier or an accented word first where it stands as it was typed.
@@ -159,9 +182,9 @@ class Matcher:
         for first, second in pairwise(words[:MAX_JOINED]):
             if len(first) + len(second) < MIN_JOINED:
                 continue
-            found = self._analyzer.text.analyze(tokens.prepare(first + second).words[0])
-            if len(found) == 1 and not tokens.is_short_run(found[0]) and self._searcher.doc_freq(BODY, found[0]):
-                yield Query.term_query(self.schema, BODY, found[0], index_option="freq")
+            found = self._analyzer.words(tokens.prepare(first + second).words[0])
+            if len(found) == 1 and not tokens.is_short_run(found[0].term) and self.frequency(found[0].term):
+                yield self._word(found[0].term)
 
     def _whole(self, chunk: str) -> Iterator[Query]:
         ready = tokens.prepare(chunk)
@@ -170,9 +193,10 @@ class Matcher:
             if frequency:
                 score = idf(self._searcher.num_docs, frequency)
                 yield Query.const_score_query(self._exact(term), score)
-        words = self._analyzer.text.analyze(ready.words[0])
-        if ready.exact and chunk.isascii() and len(words) > 1:
-            yield Query.phrase_query(self.schema, BODY, list(words))
+        if ready.exact and chunk.isascii():
+            sequences = self._analyzer.sequences(ready.words[0])
+            if len(sequences[0]) > 1:
+                yield self._any(Query.phrase_query(self.schema, BODY, list(words)) for words in sequences)
 
     def _exact(self, term: str) -> Query:
         return Query.term_query(self.schema, EXACT, term, index_option="freq")
@@ -184,11 +208,18 @@ class Matcher:
         # C++, .NET and --force differ from their words by symbols at the edge, which only the whole has.
         if len(exact) == 1 and not (exact[0][0].isalnum() and exact[0][-1].isalnum()):
             return self._exact(exact[0])
-        words = self._analyzer.text.analyze(ready.words[0])
-        if not words:
-            return None
+        sequences = self._analyzer.sequences(ready.words[0])
+        return self._any(map(self._sequence, sequences)) if sequences[0] else None
+
+    def _sequence(self, words: list[str]) -> Query:
+        """These terms one after the other."""
         if len(words) == 1:
             return self._word(words[0])
         if tokens.is_short_run(words[-1]):
             return Query.phrase_prefix_query(self.schema, BODY, list(words))
         return Query.phrase_query(self.schema, BODY, list(words))
+
+    @staticmethod
+    def _any(queries: Iterable[Query]) -> Query:
+        either = list(queries)
+        return either[0] if len(either) == 1 else Query.boolean_query([(Occur.Should, query) for query in either])

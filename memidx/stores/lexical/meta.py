@@ -1,6 +1,8 @@
 """What an index says of itself: Tantivy's ``meta.json``, and our settings in the ``payload`` it keeps for its users.
 
-{"format": 1, "language": "english", "sizes": {"<file>": <bytes>, …}}
+{"format": 2, "language": "english", "others": ["german"], "sizes": {"<file>": <bytes>, …}}
+
+``others`` are the languages of single pages.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from memidx.ground.errors import BrokenSnapshotError
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 META: Final = "meta.json"
 
 
@@ -26,6 +28,7 @@ class Payload(NamedTuple):
     """What the index knows of itself beside Tantivy's own data."""
 
     language: str
+    others: tuple[str, ...]
     sizes: dict[str, int]
 
 
@@ -46,12 +49,13 @@ def read_payload(folder: Path, meta: dict[str, Any]) -> Payload:
     try:
         payload = json.loads(meta["payload"])
         found, language = payload["format"], str(payload["language"])
+        others = tuple(str(name) for name in payload["others"])
         sizes = {str(name): int(size) for name, size in payload["sizes"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise broken(folder / META, error) from error
     if found != FORMAT:
         raise broken(folder / META, f"format {found}, not {FORMAT}")
-    return Payload(language, sizes)
+    return Payload(language, others, sizes)
 
 
 def check_sizes(folder: Path, payload: Payload) -> None:

@@ -45,7 +45,7 @@ class LexicalIndex:
         """Open the index in ``folder``. Raises BrokenSnapshotError for anything missing, cut short or foreign."""
         payload = meta.read_payload(folder, meta.read_meta(folder))
         meta.check_sizes(folder, payload)
-        analyzer = Analyzer(payload.language)
+        analyzer = Analyzer(payload.language, payload.others)
         with guarded(folder):
             mirrored = None if os.access(folder, os.W_OK) else _mirror(folder)
             index = open_index(Path(mirrored.name) if mirrored else folder, analyzer)

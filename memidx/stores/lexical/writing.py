@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tantivy import Document, Index, IndexWriter, Schema
+from tantivy import Document, IndexWriter, Schema
 
 from memidx.ground.errors import MemidxError
 from memidx.parsing import tokens
@@ -15,7 +16,7 @@ from memidx.stores.lexical.guard import guarded
 from memidx.stores.lexical.schema import BODY, EXACT, PAGE, RAW, SECTION, create_index, make_schema, open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 # The most Tantivy allows a thread. It is a ceiling at which a segment is closed, not an allocation: a writer takes
@@ -31,6 +32,7 @@ class LexicalRow(NamedTuple):
     title: str
     heading: tuple[str, ...]
     text: str
+    language: str = ""  # the page's, where the index's own analysis is not the right one
 
 
 def write_index(folder: Path, rows: Iterable[LexicalRow], language: str, *, memory: int = MEMORY) -> None:
@@ -42,34 +44,42 @@ def write_index(folder: Path, rows: Iterable[LexicalRow], language: str, *, memo
     analyzer = Analyzer(language)
     with written(folder):
         writer = create_index(folder, analyzer).writer(memory, 1)
-    _add(writer, rows)
+    others = _add(writer, rows, analyzer)
     with written(folder):
         writer.commit()
         writer.wait_merging_threads()
-    files.settle(folder, language)
+    files.settle(folder, language, others)
 
 
 def update_index(
-    base: Path, folder: Path, removed_pages: Iterable[int], rows: Iterable[LexicalRow], language: str
+    base: Path,
+    folder: Path,
+    removed_pages: Iterable[int],
+    rows: Iterable[LexicalRow],
+    language: str,
+    *,
+    others: Iterable[str] = (),
 ) -> None:
     """Write into ``folder`` the index in ``base`` without the sections of ``removed_pages`` and with ``rows``.
 
-    The pages of ``rows`` must be new to the index or among the removed ones. ``base`` keeps its bytes and may be
-    read meanwhile. Raises BrokenSnapshotError if it cannot be read, or was written for another language.
+    The pages of ``rows`` must be new to the index or among the removed ones. ``others`` are the languages of single
+    pages that remain. ``base`` keeps its bytes and may be read meanwhile. Raises BrokenSnapshotError if it cannot be
+    read, or was written for another language.
     """
     payload = meta.read_payload(base, meta.read_meta(base))
     meta.check_sizes(base, payload)
     if payload.language != language:
         raise meta.broken(base, f"written for {payload.language}, not {language}")
     files.link_index(base, folder)
+    analyzer = Analyzer(language)
     with guarded(folder):
-        writer = _open(folder, language).writer(MEMORY, 1)
+        writer = open_index(folder, analyzer).writer(MEMORY, 1)
         for page in removed_pages:
             writer.delete_documents_by_term(PAGE, page)
-        _add(writer, rows)
+        added = _add(writer, rows, analyzer)
         writer.commit()
         writer.wait_merging_threads()
-    files.settle(folder, language)
+    files.settle(folder, language, added.union(others))
 
 
 @contextmanager
@@ -81,21 +91,24 @@ def written(folder: Path) -> Iterator[None]:
         raise MemidxError(f"{folder}: cannot be written: {error}", hint="see that the disk is not full") from error
 
 
-def _open(folder: Path, language: str) -> Index:
-    return open_index(folder, Analyzer(language))
-
-
-def _add(writer: IndexWriter, rows: Iterable[LexicalRow]) -> None:
+def _add(writer: IndexWriter, rows: Iterable[LexicalRow], analyzer: Analyzer) -> set[str]:
+    """Add the rows, and tell which languages beside the index's own they have."""
     schema = make_schema()
+    others: set[str] = set()
     for row in rows:
-        writer.add_document(_document(row, schema))
+        if row.language:
+            others.add(row.language)
+        stemmed = partial(analyzer.stemmed, language=row.language) if row.language else str
+        writer.add_document(_document(row, schema, stemmed))
+    return others
 
 
-def _document(row: LexicalRow, schema: Schema) -> Document:
+def _document(row: LexicalRow, schema: Schema, stemmed: Callable[[str], str]) -> Document:
     ready = tokens.prepare(row.title, "\n".join(row.heading), row.text)
+    words = map(stemmed, ready.words)
     return Document.from_dict(
         {
-            BODY: [value for value in (*ready.words, ready.parts, ready.tails) if value],
+            BODY: [value for value in (*words, ready.parts, ready.tails) if value],
             EXACT: ready.exact,
             SECTION: row.section,
             PAGE: row.page,
