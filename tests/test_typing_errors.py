@@ -98,3 +98,11 @@ def test_a_corrected_word_covers_less_than_the_word_itself(vault):
     index = vault.open_snapshot()[0].lexical
     typed, meant = (index.coverages(parse_query(q), None, 5)[0].score for q in ("bakcup", "backup"))
     assert 0 < typed < 0.7 and meant == pytest.approx(1.0)
+
+
+def test_a_stop_word_that_no_page_has_is_no_typing_error(repo):
+    """It takes no part in the question, so there is nothing to correct: `would` beside `world`."""
+    repo.write({"a.md": "The world is round and the deployment failed.\n", "b.md": "The garden.\n"})
+    answer = memidx.open_vault(repo.root).query("would the deployment fail")
+    assert paths(answer) == ["a.md"]
+    assert not any("stands nowhere" in notice for notice in answer.notices)

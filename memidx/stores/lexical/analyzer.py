@@ -176,7 +176,7 @@ class _Stopwords:
     def __init__(self, language: str) -> None:
         self._known = stopwords.ENGLISH if language not in _TANTIVY_STOPWORDS else frozenset()
         # With their accents folded: the filter knows `für`, and a question's word comes as `fur`.
-        self._known |= frozenset(_build(()).analyze(" ".join(FUNCTION_WORDS.get(language, ()))))
+        self._known |= frozenset(_build(()).analyze(tokens.fold(" ".join(FUNCTION_WORDS.get(language, ())))))
         raw = TextAnalyzerBuilder(Tokenizer.raw())
         self._filter = raw.filter(Filter.stopword(language)).build() if language in _TANTIVY_STOPWORDS else None
 

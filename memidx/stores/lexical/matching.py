@@ -76,8 +76,9 @@ class Matcher:
             return self._corrected[1]
         fixed: dict[str, Correction] = {}
         tried = 0
+        asked = frozenset(self._analyzer.query_terms(query))  # without its stop words
         for term, word in self._analyzer.spelled(query).items():
-            if not MIN_CORRECTED <= len(word) <= MAX_CORRECTED or tried == MAX_CORRECTIONS:
+            if term not in asked or not MIN_CORRECTED <= len(word) <= MAX_CORRECTED or tried == MAX_CORRECTIONS:
                 continue
             if not word.isalpha() or tokens.has_run(word) or self.frequency(term):
                 continue
