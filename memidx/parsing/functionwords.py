@@ -12,8 +12,8 @@ FUNCTION_WORDS: Final[dict[str, frozenset[str]]] = {
     # Single letters are left out: code is full of them.
     name: frozenset(word for word in words.split() if len(word) > 1)
     for name, words in {
-        "arabic": "أن أو أي أين إلى إن التي الذي الذين ذلك على عن عند في قد كان كانت كم كما كيف لا لم لماذا ما ماذا متى مع"
-        " من هذا هذه هل هو هي وقد",
+        "arabic": "أن أو أي أين إلى إن التي الذي الذين ذلك على عن عند في قد كان كانت كم كما كيف لا لم لماذا ما"
+        " ماذا متى مع من هذا هذه هل هو هي وقد",
         "danish": "af at blev da de den der det eller en er et for fra har hun hvad hvilken hvor ikke jeg kan med men"
         " nogle og også om på sig skal som til var ved vi være",
         "dutch": "aan als bij dan dat de deze die dit door een en er geen haar heeft het hij hoe ik in is maar met"
@@ -27,9 +27,9 @@ FUNCTION_WORDS: Final[dict[str, frozenset[str]]] = {
         "german": "als am an auch auf aus bei bis das dass dem den der des die durch ein eine einem einen einer es"
         " für hat ich im in ist kann mit nach nicht oder sich sie sind und von war was welche wenn werden wie wird"
         " wo wurde zu zum zur über",
-        "greek": "από αυτά αυτή αυτό αυτός για δεν είναι είχε ένα ένας έχει ήταν και κατά με μετά μια μία να οι όταν ποια"
-        " ποιες ποιο ποιοι ποιος ποιον πού που πόσα πόσες πόσο πόσοι πότε πώς πως σε στα στη στην στις στο στον στους τα"
-        " την της τι τις το τον του τους των ως θα",
+        "greek": "από αυτά αυτή αυτό αυτός για δεν είναι είχε ένα ένας έχει ήταν και κατά με μετά μια μία να οι"
+        " όταν ποια ποιες ποιο ποιοι ποιος ποιον πού που πόσα πόσες πόσο πόσοι πότε πώς πως σε στα στη στην"
+        " στις στο στον στους τα την της τι τις το τον του τους των ως θα",
         "hungarian": "a az egy ez ezt és hogy hol is ha ki mi mint meg mert mely mikor milyen nem nincs olyan pedig"
         " csak de el van volt vagy vagy át lehet azt ami amely után között szerint",
         "italian": "al alla anche che chi come con cosa da dal dalla dei del della delle di dove e gli ha hanno i il"
