@@ -114,7 +114,7 @@ def spread(folder: Path, vault: Path) -> None:
     vault = cloned(vault, folder)
     now = float(subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=vault, check=True, capture_output=True).stdout)
     opened = open_vault(vault, environ=os.environ)
-    pages, _, notices = list_decay(opened, now)
+    pages, notices = list_decay(opened, now)
     print(f"{len(pages)} pages; dated by {dict(Counter(p.dated_by or 'nobody' for p in pages))}", *notices)
     known = [p for p in pages if p.retention is not None]
     bins = Counter(min(int(p.retention * 10), 9) for p in known)

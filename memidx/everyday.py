@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from memidx.engines.query import QueryOptions, Ranked, make_question, rank_pages
 from memidx.engines.show import find
-from memidx.ground.errors import BrokenSnapshotError, UsageError
+from memidx.ground.errors import UsageError
 from memidx.ground.history import bulk_size
 from memidx.ground.source import WORKTREE, Source
 from memidx.ground.tokencount import estimate_tokens
-from memidx.ledger import count, fresh_snapshot, informed, read_sidecar
+from memidx.ledger import count, informed, pages_of_hits, read_sidecar
+from memidx.reading import Opened, read_fresh, read_twice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from memidx.engines.brief import Brief
     from memidx.engines.cite import Cited
     from memidx.engines.context import Context, Passage
-    from memidx.engines.ranking import Ranking
+    from memidx.engines.query import Question
     from memidx.engines.recent import Recent
     from memidx.engines.related import PageLinks, Related
     from memidx.engines.snapshot import Snapshot
-    from memidx.ground.hits import Answer, Freshness
+    from memidx.ground.hits import Answer
     from memidx.ledger import Dates
     from memidx.stores.catalog import PageRow
     from memidx.vault import Notify, Refresh, Vault
@@ -41,12 +42,10 @@ CANDIDATES = 50  # pages ranked for a context; the window of each stream grows w
 # -- context ----------------------------------------------------------------------------------------------------------
 
 
-class _Asked(NamedTuple):
-    snapshot: Snapshot
-    fresh: Freshness
-    notices: tuple[str, ...]
-    ranking: Ranking
-    result: Ranked
+class _Packed(NamedTuple):
+    context: Context
+    pages: list[tuple[str, str]]  # that count as accessed
+    broken: bool
 
 
 def context(
@@ -67,27 +66,61 @@ def context(
     ``render`` is how it will be printed, ``render_passage`` how one passage is: the estimate is of that text.
     Raises UsageError for a budget that holds nothing.
     """
-    from memidx.engines.context import Context, pack, units
-
     if budget < LEAST_BUDGET:
         raise UsageError(f"a budget of {budget} tokens holds nothing", hint=f"give at least {LEAST_BUDGET}")
     at = time.time() if now is None else now
-    asked = _ask(vault, question, now=at, refresh=refresh, notify=notify, options=options)
-    found = units(asked.snapshot, asked.ranking, vault.settings)
+    options["limit"] = CANDIDATES
+    asked = make_question(question, vault.settings, now=at, **options)
+    _, packed = read_twice(
+        vault,
+        lambda: vault.open_snapshot(WORKTREE, refresh, notify),
+        lambda opened: _pack(
+            vault,
+            opened,
+            (question, asked),
+            budget,
+            whole=render or _plain,
+            piece=render_passage or _plain_passage,
+        ),
+        rebuild=refresh != "never",
+        is_broken=lambda made: made.broken,
+    )
+    if track:
+        count(vault, packed.pages, at)
+    return packed.context
+
+
+def _pack(
+    vault: Vault,
+    opened: Opened,
+    asked: tuple[str, Question],
+    budget: int,
+    *,
+    whole: Callable[[Context], str],
+    piece: Callable[[Passage], str],
+) -> _Packed:
+    from memidx.engines.context import Context, pack, units
+
+    snapshot, fresh, notices = opened
+    text, question = asked
+    result = Ranked(notices=list(question.parsed.hints))
+    question, dates = informed(vault, question, snapshot, WORKTREE)
+    ranking = rank_pages(snapshot, question, vault.embedder, vault.settings, result)
+    if vault.model_error:
+        notices = (*notices, f"{vault.model_error.message}; {vault.model_error.hint}")
+    found = units(snapshot, ranking, vault.settings)
     commit, commits = _commits(vault, {unit.page.page.id: unit.page.page for unit in found}.values())
-    whole = render or _plain
-    piece = render_passage or _plain_passage
 
     def cost(passage: Passage) -> int:
         return estimate_tokens(piece(passage)) + 1  # the blank line between two
 
     made = Context(
-        question, budget, 0, asked.snapshot.key, asked.fresh, commit, (), (), 0, tuple(asked.result.degraded),
-        (*asked.notices, *asked.result.notices),
+        text, budget, 0, snapshot.key, fresh, commit, (), (), 0, tuple(result.degraded),
+        (*notices, *dates.notices, *result.notices),
     )  # fmt: skip
     # What is left out is to be named too, as far as a twelfth of the budget goes.
     room = budget - estimate_tokens(whole(made)) - min(budget // 12, MOST_FOR_LEFT_OUT)
-    passages, left = pack(found, asked.snapshot.lexical.texts, commits, room, cost)
+    passages, left = pack(found, snapshot.lexical.texts, commits, room, cost)
     made = replace(made, passages=tuple(passages), left_out=tuple(left))
     while (tokens := estimate_tokens(whole(replace(made, tokens=budget)))) > budget and (
         made.left_out or made.passages
@@ -96,34 +129,9 @@ def context(
             made = replace(made, left_out=made.left_out[:-1], more_left_out=made.more_left_out + 1)
         else:
             made = replace(made, passages=made.passages[:-1], more_left_out=made.more_left_out + 1)
-    if track and made.passages:
-        blobs = {unit.page.page.path: unit.page.page.blob for unit in found}
-        count(vault, [(path, blobs[path]) for path in dict.fromkeys(p.path for p in made.passages)], at)
-    return replace(made, tokens=tokens)
-
-
-def _ask(
-    vault: Vault, text: str, *, now: float, refresh: Refresh, notify: Notify | None, options: QueryOptions
-) -> _Asked:
-    """Rank pages; a snapshot that cannot be read is built again, once."""
-    options["limit"] = CANDIDATES
-    question = make_question(text, vault.settings, now=now, **options)
-    for last in (False, True):
-        snapshot, fresh, notices = vault.open_snapshot(WORKTREE, refresh, notify)
-        result = Ranked(notices=list(question.parsed.hints))
-        try:
-            asked, dates = informed(vault, question, snapshot, WORKTREE)
-            ranking = rank_pages(snapshot, asked, vault.embedder, vault.settings, result)
-        except BrokenSnapshotError:
-            if last or refresh == "never":
-                raise
-        else:
-            if not result.broken or last or refresh == "never":
-                if vault.model_error:
-                    notices = (*notices, f"{vault.model_error.message}; {vault.model_error.hint}")
-                return _Asked(snapshot, fresh, (*notices, *dates.notices), ranking, result)
-        vault.snapshots.discard(snapshot.key)
-    raise AssertionError
+    blobs = {unit.page.page.path: unit.page.page.blob for unit in found}
+    pages = [(path, blobs[path]) for path in dict.fromkeys(p.path for p in made.passages)]
+    return _Packed(replace(made, tokens=tokens), pages, bool(result.broken))
 
 
 def _commits(vault: Vault, pages: Iterable[PageRow]) -> tuple[str | None, dict[str, str | None]]:
@@ -167,9 +175,9 @@ def recent(
     from memidx.engines.recent import recent as tell
 
     at = time.time() if now is None else now
-    snapshot = fresh_snapshot(vault, notify)
-    rows = [row for row in snapshot.catalog.all_pages() if not kinds or row.kind in kinds]
-    pages = snapshot.manifest.counts["pages"]
+    every = read_fresh(vault, lambda snapshot: list(snapshot.catalog.all_pages()), notify)
+    rows = [row for row in every if not kinds or row.kind in kinds]
+    pages = len(every)
     changed, dates = _dater(vault, pages, at)
     chosen = newest(rows, changed, since=since, until=until, limit=limit)
     entries = {entry.path: entry for entry in vault.listing().entries}
@@ -187,15 +195,14 @@ def _dater(vault: Vault, pages: int, now: float) -> tuple[Callable[[PageRow], tu
     return dater(dates.history, pages, vault.settings.decay, now), dates
 
 
-def _page(vault: Vault, spec: str, cwd: Path | None, notify: Notify | None) -> tuple[Snapshot, PageRow]:
-    """The page that a person named, in a fresh snapshot. Raises UsageError that names the nearest ones."""
+def _page(vault: Vault, snapshot: Snapshot, spec: str, cwd: Path | None) -> PageRow:
+    """The page that a person named. Raises UsageError that names the nearest ones."""
     from memidx.ground.listing import Entry
 
-    snapshot = fresh_snapshot(vault, notify)
     entries = [Entry(path, blob) for path, blob in snapshot.catalog.listing()]
     path = find(*vault.place(spec, cwd), entries).entry.path
     number = snapshot.catalog.page_ids([path])[path]
-    return snapshot, snapshot.catalog.pages([number])[number]
+    return snapshot.catalog.pages([number])[number]
 
 
 def related(
@@ -204,8 +211,11 @@ def related(
     """The page that ``spec`` names, and the pages that have to do with it, each with why."""
     from memidx.engines.related import related as relate
 
-    snapshot, page = _page(vault, spec, cwd, notify)
-    return page, relate(snapshot, page, limit)
+    def work(snapshot: Snapshot) -> tuple[PageRow, list[Related]]:
+        page = _page(vault, snapshot, spec, cwd)
+        return page, relate(snapshot, page, limit)
+
+    return read_fresh(vault, work, notify)
 
 
 def near(
@@ -224,27 +234,29 @@ def near(
     """
     from memidx.engines.near import subject
     from memidx.engines.query import answer
-    from memidx.ledger import count_hits
     from memidx.vault import make_answer
 
     path, colon, line = spec.rpartition(":")
     at_line = int(line) if colon and line.isdecimal() else None
-    snapshot, page = _page(vault, spec if at_line is None else path, cwd, notify)
-    about = subject(snapshot, page, at_line)
     question = make_question("", vault.settings, now=time.time() if now is None else now, **options)
-    asked, dates = informed(vault, replace(question, parsed=about.parsed, near=about), snapshot, WORKTREE)
-    ranked = answer(snapshot, asked, vault.embedder, vault.settings)
-    if track:
-        count_hits(vault, snapshot, [hit.path for hit in ranked.hits], question.now)
-    return make_answer(spec, snapshot, "fresh", ranked, dates.notices)
+
+    def work(snapshot: Snapshot) -> tuple[Answer, bool, list[tuple[str, str]]]:
+        about = subject(snapshot, _page(vault, snapshot, spec if at_line is None else path, cwd), at_line)
+        asked, dates = informed(vault, replace(question, parsed=about.parsed, near=about), snapshot, WORKTREE)
+        ranked = answer(snapshot, asked, vault.embedder, vault.settings)
+        pages = pages_of_hits(vault, snapshot, ranked.hits) if track else []
+        return make_answer(spec, snapshot, "fresh", ranked, dates.notices), bool(ranked.broken), pages
+
+    found, _, pages = read_fresh(vault, work, notify, is_broken=lambda made: made[1])
+    count(vault, pages, question.now)
+    return found
 
 
 def links(vault: Vault, spec: str, cwd: Path | None = None, *, notify: Notify | None = None) -> PageLinks:
     """The links on a page and those that lead to it."""
     from memidx.engines.related import page_links
 
-    snapshot, page = _page(vault, spec, cwd, notify)
-    return page_links(snapshot.catalog, page)
+    return read_fresh(vault, lambda snapshot: page_links(snapshot.catalog, _page(vault, snapshot, spec, cwd)), notify)
 
 
 def brief(vault: Vault, *, days: int = 14, now: float | None = None, notify: Notify | None = None) -> Brief:
@@ -253,8 +265,7 @@ def brief(vault: Vault, *, days: int = 14, now: float | None = None, notify: Not
     from memidx.ground.events import Page, flagged, judge
 
     at = time.time() if now is None else now
-    snapshot = fresh_snapshot(vault, notify)
-    rows = list(snapshot.catalog.all_pages())
+    rows = read_fresh(vault, lambda snapshot: list(snapshot.catalog.all_pages()), notify)
     sidecar, notices = read_sidecar(vault)
     states = judge(sidecar.events, [Page(row.path, row.blob) for row in rows], vault.settings.decay)
     flags = {path: states[path].flags for path in flagged(states)}

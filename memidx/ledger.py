@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memidx.ground.errors import GitError
+from memidx.reading import read_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from memidx.engines.sweep import Plan
     from memidx.ground.accesses import Accessed
     from memidx.ground.history import History
+    from memidx.ground.hits import Hit
     from memidx.ground.source import Source
     from memidx.parsing.sidecar import Sidecar
     from memidx.stores.access import AccessLog
@@ -122,11 +124,12 @@ def count(vault: Vault, pages: Sequence[tuple[str, str]], now: float) -> None:
         access_log(vault).count([(prefix + path, blob) for path, blob in pages], now)
 
 
-def count_hits(vault: Vault, snapshot: Snapshot, paths: Sequence[str], now: float) -> None:
-    """The same for the pages of an answer."""
-    if paths and vault.settings.decay.track:
-        rows = snapshot.catalog.pages(snapshot.catalog.page_ids(paths).values())
-        count(vault, [(row.path, row.blob) for row in rows.values()], now)
+def pages_of_hits(vault: Vault, snapshot: Snapshot, hits: Sequence[Hit]) -> list[tuple[str, str]]:
+    """The (path, blob) pages of an answer, for ``count``. None where nothing is counted: it costs a look-up."""
+    if not hits or not vault.settings.decay.track:
+        return []
+    rows = snapshot.catalog.pages(snapshot.catalog.page_ids([hit.path for hit in hits]).values())
+    return [(row.path, row.blob) for row in rows.values()]
 
 
 # -- commands -------------------------------------------------------------------------------------------------------
@@ -194,20 +197,25 @@ def give_feedback(
 
 def list_decay(
     vault: Vault, now: float, *, clock: float | None = None, notify: Notify | None = None
-) -> tuple[list[PageDecay], Snapshot, tuple[str, ...]]:
-    """The decay of every page, the coldest first; the snapshot it was read from; what a person should know.
+) -> tuple[list[PageDecay], tuple[str, ...]]:
+    """The decay of every page, the coldest first; what a person should know.
 
     ``clock`` is the real time when ``now`` is another.
     """
+    return read_fresh(vault, lambda snapshot: _decay(vault, snapshot, now, clock), notify)
+
+
+def _decay(
+    vault: Vault, snapshot: Snapshot, now: float, clock: float | None = None
+) -> tuple[list[PageDecay], tuple[str, ...]]:
     from memidx.engines.decay import Knowledge, decay
     from memidx.ground.events import Page
 
-    snapshot = fresh_snapshot(vault, notify)
     sidecar, notices = read_sidecar(vault)
     rows = list(snapshot.catalog.all_pages())
     dates = _walked(vault, len(rows), now)
     known = Knowledge(sidecar, accesses_here(vault), dates.history, [Page(row.path, row.blob) for row in rows])
-    return decay(rows, known, vault.settings.decay, now, clock), snapshot, (*notices, *dates.notices)
+    return decay(rows, known, vault.settings.decay, now, clock), (*notices, *dates.notices)
 
 
 def share(vault: Vault, now: float) -> list[Accessed]:
@@ -245,13 +253,18 @@ def plan_sweep(
     from memidx.stores.git.removal import check_folder
 
     folder = check_folder(vault.git.where, archive) if archive is not None else None
-    pages, snapshot, notices = list_decay(vault, now, notify=notify)
     dirty = uncommitted(vault.git.runner, vault.git.where.prefix)
     taken: Collection[str] = ()
     if folder is not None and (vault.root / folder).exists():
         taken = {path.relative_to(vault.root).as_posix() for path in (vault.root / folder).rglob("*")}
-    found = plan(snapshot.catalog, pages, dirty, vault.settings.decay, now, limit=limit, archive=folder, taken=taken)
-    return found, folder, notices
+    kept = vault.settings.decay
+
+    def work(snapshot: Snapshot) -> tuple[Plan, str | None, tuple[str, ...]]:
+        pages, notices = _decay(vault, snapshot, now)
+        found = plan(snapshot.catalog, pages, dirty, kept, now, limit=limit, archive=folder, taken=taken)
+        return found, folder, notices
+
+    return read_fresh(vault, work, notify)
 
 
 def apply_sweep(vault: Vault, plan: Plan, archive: str | None, *, many: bool) -> None:
@@ -259,14 +272,6 @@ def apply_sweep(vault: Vault, plan: Plan, archive: str | None, *, many: bool) ->
     from memidx.engines.sweep import sweep
 
     sweep(vault.git, plan, archive=archive, many=many)
-
-
-def fresh_snapshot(vault: Vault, notify: Notify | None = None) -> Snapshot:
-    """The snapshot of the pages as they are, built if need be."""
-    from memidx.engines.snapshot import Snapshot
-
-    snapshot, fresh, _ = vault.open_snapshot(notify=notify)
-    return Snapshot(vault.snapshots.folder(vault.build().key)) if fresh == "stale" else snapshot
 
 
 def _walked(vault: Vault, pages: int, now: float) -> Dates:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memidx.engines.snapshot import Snapshot
-    from memidx.ground.hits import Freshness
     from memidx.ground.settings import Settings
+    from memidx.reading import Opened
     from memidx.vault import Notify, Refresh
 
 # Measured warm and on a busy machine, 256 dimensions, 200 nearest: at 7,240 vectors 1 ms through the graph and 12 ms by
@@ -35,16 +35,17 @@ class ResidentVault(Vault):
 
     def open_snapshot(
         self, source: Source = WORKTREE, refresh: Refresh = "auto", notify: Notify | None = None
-    ) -> tuple[Snapshot, Freshness, tuple[str, ...]]:
+    ) -> Opened:
         """As a vault does; the same snapshot comes as the same object."""
-        snapshot, fresh, notices = super().open_snapshot(source, refresh, notify)
+        opened = super().open_snapshot(source, refresh, notify)
         if source.kind != "worktree":
-            return snapshot, fresh, notices
+            return opened
+        snapshot = opened.snapshot
         about = (snapshot.folder / MANIFEST).stat()  # one that was built again has the same key
         name = snapshot.key, about.st_ino, about.st_mtime_ns
         if self._kept is None or self._kept[0] != name:
             self._kept = name, snapshot
-        return self._kept[1], fresh, notices
+        return opened._replace(snapshot=self._kept[1])
 
 
 def for_server(settings: Settings) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
-from memidx.engines.snapshot import Snapshot
+from memidx.engines.snapshot import Snapshot, blaming_damage
 from memidx.ground.errors import BrokenSnapshotError, MemidxError
 from memidx.ground.freshness import Work, expected_seconds
 from memidx.ground.model import Slow
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memidx.engines.check import Checked, Sidecar
+    from memidx.engines.facts import Facts
     from memidx.engines.hooks import Standing, Step
     from memidx.engines.mend import Mend
     from memidx.ground.diagnostics import Diagnostic, Severity
     from memidx.ground.listing import Listing
-    from memidx.stores.catalog import Catalog
 
 NOTE = "warm-after"  # in the git folder of a work tree; hooks/post-commit reads it
 SIDECAR_CODES = ("sidecar-conflict", "sidecar-unreadable", "sidecar-incomplete")
@@ -80,7 +80,7 @@ def _check(
 
         others += attributes_findings(files.read)
     question = Question(listing, now, said, least, sidecar, tuple(others))
-    return check(question, vault.git, settings, files, lambda: _known(vault) if reported else None)
+    return check(question, vault.git, settings, files, lambda: _known(vault) if reported else {})
 
 
 def plan_mends(vault: Vault) -> list[Mend]:
@@ -120,16 +120,19 @@ def _sidecar(vault: Vault, listing: Listing, files: VaultFiles) -> Sidecar:
     return Sidecar(sidecar_findings(text, SIDECAR), words)
 
 
-def _known(vault: Vault) -> Catalog | None:
-    """The catalog of the last snapshot, when it was built with the present settings and libraries."""
+def _known(vault: Vault) -> dict[tuple[str, str], Facts]:
+    """What the last snapshot says, when it was built with the present settings, and can be read."""
+    from memidx.engines.facts import facts_of_row
+
     key = vault.base_key()
     if key is None:
-        return None
+        return {}
     with suppress(BrokenSnapshotError):
         snapshot = Snapshot(vault.snapshots.folder(key))
         if snapshot.manifest.settings == vault.settings.build_digest():
-            return snapshot.catalog
-    return None
+            with blaming_damage(snapshot):
+                return {(row.path, row.blob): facts_of_row(row) for row in snapshot.catalog.all_pages()}
+    return {}
 
 
 # -- hooks ------------------------------------------------------------------------------------------------------------

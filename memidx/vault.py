@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memidx.engines.inputs import Inputs
-from memidx.engines.snapshot import Snapshot, blaming_damage
+from memidx.engines.snapshot import Snapshot
 from memidx.ground.errors import BrokenSnapshotError, MemidxError, ModelError, NoSnapshotError, StaleError
 from memidx.ground.freshness import Work, refresh_or_not
 from memidx.ground.manifest import content_key
 from memidx.ground.model import Slow
 from memidx.ground.source import WORKTREE, Source
 from memidx.parsing.selector import make_selector
+from memidx.reading import Opened, read_fresh, read_twice
 from memidx.stores.embedding import open_embedder
 from memidx.stores.git import PageChangedError
 from memidx.stores.libraries import installed_versions
@@ -191,42 +192,39 @@ class Vault:
         and nothing was built yet.
         """
         from memidx.engines.query import answer, make_question  # 25 ms that other commands do without
-        from memidx.ledger import count_hits, informed
+        from memidx.ledger import count, informed, pages_of_hits
 
         question = make_question(text, self.settings, now=time.time() if now is None else now, **options)
         if question.only in {None, "vector"} and self.embedder is not None:
             import memidx.stores.vectors  # noqa: F401 - numpy, 65 ms: best spent while git looks at the working tree
-        snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
-        try:
-            with blaming_damage(snapshot):
-                asked, dates = informed(self, question, snapshot, source)
-                ranked = answer(snapshot, asked, self.embedder, self.settings)
-            broken = bool(ranked.broken)
-        except BrokenSnapshotError:
-            if refresh == "never":
-                raise
-            broken = True
-        if broken and refresh != "never":
-            # A part of the snapshot cannot be read: it is derived, so it is built again, and the question asked again.
-            self.snapshots.discard(snapshot.key)
-            snapshot, fresh, notices = self.open_snapshot(source, refresh, notify)
-            asked, dates = informed(self, question, snapshot, source)
-            ranked = answer(snapshot, asked, self.embedder, self.settings)
+
+        def work(opened: Opened) -> tuple[Ranked, tuple[str, ...], list[tuple[str, str]]]:
+            asked, dates = informed(self, question, opened.snapshot, source)
+            ranked = answer(opened.snapshot, asked, self.embedder, self.settings)
+            pages = pages_of_hits(self, opened.snapshot, ranked.hits) if track else []
+            return ranked, tuple(dates.notices), pages
+
+        (snapshot, fresh, notices), (ranked, said, pages) = read_twice(
+            self,
+            lambda: self.open_snapshot(source, refresh, notify),
+            work,
+            rebuild=refresh != "never",
+            is_broken=lambda done: bool(done[0].broken),
+        )
         if self.model_error and question.only in (None, "vector"):
             ranked.degraded.append("vector") if "vector" not in ranked.degraded else None
             notices = (*notices, f"{self.model_error.message}; {self.model_error.hint}")
-        if track:
-            count_hits(self, snapshot, [hit.path for hit in ranked.hits], question.now)
-        return make_answer(text, snapshot, fresh, ranked, (*notices, *dates.notices))
+        count(self, pages, question.now)
+        return make_answer(text, snapshot, fresh, ranked, (*notices, *said))
 
     def open_snapshot(
         self, source: Source = WORKTREE, refresh: Refresh = "auto", notify: Notify | None = None
-    ) -> tuple[Snapshot, Freshness, tuple[str, ...]]:
+    ) -> Opened:
         """The snapshot to answer from, whether it is fresh, and what a person should know about that."""
         inputs = self.inputs(self.listing(source))
         notes = tuple(str(note) for note in inputs.listing.notes if note.severity != "info")
         if (snapshot := self._current(inputs, source, refresh)) is not None:
-            return snapshot, "fresh", notes
+            return Opened(snapshot, "fresh", notes)
         base = self.base_key()
         if refresh == "required":
             raise StaleError("the index is behind the pages", hint="run `memidx build`, or leave --require-fresh out")
@@ -236,7 +234,7 @@ class Vault:
                 raise NoSnapshotError(
                     "nothing has been built yet", hint="run `memidx build`, or leave --no-refresh out"
                 )
-            return old, "stale", (*notes, "answered from the last build: the pages have changed since")
+            return Opened(old, "stale", (*notes, "answered from the last build: the pages have changed since"))
         try:
             work = self._work(inputs, old)
         except BrokenSnapshotError:
@@ -244,12 +242,12 @@ class Vault:
         if refresh_or_not(work, self.settings.query.refresh_seconds, have_answer=old is not None) == "stale" and old:
             what = f"{work.touched} pages" if work.touched else "the settings"
             words = f"{what} changed since the last build; run `memidx build` for a fresh answer"
-            return old, "stale", (*notes, words)
+            return Opened(old, "stale", (*notes, words))
         if old is None and notify:
             # Not "for the first time": a damaged index, or another version's, is built anew too.
             notify(f"building the index of {len(inputs.listing.entries)} pages")
         report = self.build_inputs(inputs, source)
-        return Snapshot(self.snapshots.folder(report.key)), "refreshed", notes
+        return Opened(Snapshot(self.snapshots.folder(report.key)), "refreshed", notes)
 
     def _current(self, inputs: Inputs, source: Source, refresh: Refresh) -> Snapshot | None:
         """The snapshot of exactly these inputs, if it is there. A damaged one is dropped if it may be rebuilt."""
@@ -292,8 +290,12 @@ class Vault:
         """Ask judged queries, as `query` would, of a fresh snapshot. Counts no access."""
         from memidx.engines.evaluate import make_run
 
-        snapshot, _, _ = self.open_snapshot()
-        return make_run(snapshot, queries, self.embedder, self.settings, now=now, **options)
+        return read_twice(
+            self,
+            self.open_snapshot,
+            lambda opened: make_run(opened.snapshot, queries, self.embedder, self.settings, now=now, **options),
+            is_broken=lambda made: bool(made.broken),
+        )[1].run
 
     # -- everyday -------------------------------------------------------------------------------------------------
 
@@ -341,7 +343,7 @@ class Vault:
         from memidx.engines.export import check_target, export
 
         check_target(target)
-        return export(Snapshot(self.snapshots.folder(self.build(source).key)), self.settings, target, time.time())
+        return read_fresh(self, lambda snapshot: export(snapshot, self.settings, target, time.time()), source=source)
 
     def collect(self, now: float, keep: int | None = None) -> tuple[list[str], int]:
         """Remove snapshots that nothing needs. Returns their keys and the bytes that came free."""

@@ -24,7 +24,7 @@ def opened(repo, where=""):
 
 
 def dates(repo, where=""):
-    pages, _, notices = list_decay(opened(repo, where), NOW)
+    pages, notices = list_decay(opened(repo, where), NOW)
     return {p.path: (p.changed_at, p.dated_by) for p in pages}, notices
 
 
@@ -68,14 +68,14 @@ def test_a_bulk_commit_dates_no_page_and_the_one_before_it_does(repo):
     assert all(at != day(100) for at, _ in found.values())
     # Where nothing is a bulk commit, it counts.
     vault = open_vault(repo.root, environ={**os.environ, **WORDS, "MEMIDX_DECAY_BULK_SHARE": "1"})
-    pages, _, _ = list_decay(vault, NOW)
+    pages, _ = list_decay(vault, NOW)
     assert {p.changed_at for p in pages} == {day(100), day(120)}
 
 
 def test_a_page_that_only_bulk_commits_touched_has_no_age_and_is_not_cold(repo):
     repo.write({f"{n}.md": f"# Page {n}\n" for n in range(30)})
     repo.commit(when=day(1))
-    pages, _, _ = list_decay(opened(repo), NOW)
+    pages, _ = list_decay(opened(repo), NOW)
     assert {(p.changed_at, p.dated_by, p.retention, p.cold, p.cold_on) for p in pages} == {
         (None, "", None, False, None)
     }
@@ -162,7 +162,7 @@ def test_b12_a_commit_from_the_future_and_a_clock_that_went_back_stay_bounded(re
     repo.commit(when=int(NOW) + 900 * DAY)
     repo.write({"b.md": "# B\n"})
     repo.commit(when=day(3))
-    pages, _, _ = list_decay(opened(repo), NOW)
+    pages, _ = list_decay(opened(repo), NOW)
     found = {p.path: (p.age_days, p.retention) for p in pages}
     assert found["a.md"] == (0.0, 1.0)
     assert found["b.md"][0] == 997.0

@@ -17,6 +17,7 @@ FLOORS = {
     "opening": 4,
     "outside": 4,
     "ledger": 4,
+    "reading": 4,
     "upkeep": 4,
     "everyday": 4,
     "authoring": 4,

@@ -211,8 +211,11 @@ def resource_text(vault: Vault, path: str) -> str:
 
 def resource_page(vault: Vault, cursor: str | None, size: int) -> tuple[list[tuple[str, str]], str | None]:
     """Some pages as (path, title) after ``cursor``, a path, and the cursor of the next ones."""
-    catalog = vault.open_snapshot()[0].catalog
-    rows = [(row.path, row.title) for row in catalog.all_pages()]
+    from memidx.reading import read_twice
+
+    rows = read_twice(
+        vault, vault.open_snapshot, lambda opened: [(r.path, r.title) for r in opened.snapshot.catalog.all_pages()]
+    )[1]
     start = next((at for at, (path, _) in enumerate(rows) if path == cursor), -1) + 1 if cursor else 0
     some = rows[start : start + size]
     return some, some[-1][0] if start + size < len(rows) else None

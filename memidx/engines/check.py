@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from memidx.engines.facts import Facts, facts_of_page, facts_of_row
+from memidx.engines.facts import Facts, facts_of_page
 from memidx.engines.links import Files, Links
 from memidx.engines.pagenames import PageNames
 from memidx.engines.references import resolve
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memidx.ground.diagnostics import Severity
     from memidx.ground.listing import Entry, Listing
     from memidx.ground.settings import Settings
-    from memidx.stores.catalog import Catalog
     from memidx.stores.git import Git
 
 RANKS: Mapping[str, int] = {"off": 0, "info": 1, "warning": 2, "error": 3}
@@ -101,10 +100,10 @@ def check(
     git: Git,
     settings: Settings,
     files: Files,
-    known: Callable[[], Catalog | None] = lambda: None,
+    known: Callable[[], Mapping[tuple[str, str], Facts]] = dict,
 ) -> Checked:
-    """Look at the pages of the question. ``known`` gives the catalog of any snapshot of this vault that was built with
-    the present settings: pages it holds unchanged are not read again, unless they are reported.
+    """Look at the pages of the question. ``known`` gives facts by path and blob, from any snapshot of this vault that
+    was built with the present settings: pages it holds unchanged are not read again, unless they are reported.
     """
     work = _Check(question, git, settings, files, known)
     levels = settings.check.severity
@@ -119,7 +118,12 @@ def check(
 
 class _Check:
     def __init__(
-        self, question: Question, git: Git, settings: Settings, files: Files, known: Callable[[], Catalog | None]
+        self,
+        question: Question,
+        git: Git,
+        settings: Settings,
+        files: Files,
+        known: Callable[[], Mapping[tuple[str, str], Facts]],
     ) -> None:
         self.question = question
         self.git = git
@@ -164,13 +168,12 @@ class _Check:
                 yield facts_of_page(parse_page(entry.path, data, self.rules), data)
 
     def others(self, entries: Sequence[Entry]) -> Iterator[Facts]:
-        """Facts about pages that are not reported: from the catalog where it has them, else by reading."""
-        catalog = self.known()
-        rows = {(row.path, row.blob): row for row in catalog.all_pages()} if catalog else {}
+        """Facts about pages that are not reported: from the last snapshot where it has them, else by reading."""
+        known = self.known()
         for entry in entries:
-            if row := rows.get((entry.path, entry.blob)):
-                yield facts_of_row(row)
-        yield from self.read([entry for entry in entries if (entry.path, entry.blob) not in rows])
+            if facts := known.get((entry.path, entry.blob)):
+                yield facts
+        yield from self.read([entry for entry in entries if (entry.path, entry.blob) not in known])
 
     def about_time(self, facts: Facts) -> Iterator[Diagnostic]:
         if facts.expires_at is not None and facts.expires_at < self.question.now:

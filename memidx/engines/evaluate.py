@@ -28,6 +28,13 @@ class Evaluation(NamedTuple):
     unanswered: int
 
 
+class Made(NamedTuple):
+    """A run, and the streams that could not be read for it."""
+
+    run: Run
+    broken: tuple[str, ...]
+
+
 def make_run(
     snapshot: Snapshot,
     queries: Sequence[JudgedQuery],
@@ -37,17 +44,18 @@ def make_run(
     now: float,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[QueryOptions],
-) -> Run:
+) -> Made:
     """Ask every query as `memidx query` would; (path, score) to depth 100, the score being ``-rank``."""
     run: Run = {}
+    result = Ranked()
     options["limit"] = DEPTH
     for number, query in enumerate(queries, 1):
         question = make_question(query.text, settings, now=now, **options)
-        ranking = rank_pages(snapshot, question, embedder, settings, Ranked())
+        ranking = rank_pages(snapshot, question, embedder, settings, result)
         run[query.id] = [(c.page.path, -c.rank) for c in ranking.candidates[:DEPTH]]
         if progress:
             progress(number, len(queries))
-    return run
+    return Made(run, tuple(dict.fromkeys(result.broken)))
 
 
 def evaluate(run: Run, qrels: Qrels) -> Evaluation:

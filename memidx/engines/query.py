@@ -169,7 +169,7 @@ def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, se
     chosen = ranking.candidates[: question.limit]
     if question.explain:
         chosen = [replace(c, page=dated(c.page, question.changed)) for c in chosen]
-    result.hits = tuple(_hits(snapshot, question, chosen, ranking.found, settings))
+    result.hits = tuple(_hits(snapshot, question, chosen, ranking.found, settings, result=result))
     return result
 
 
@@ -329,14 +329,18 @@ def _hits(
     chosen: Sequence[Candidate],
     found: Mapping[str, streams.Found],
     settings: Settings,
+    *,
+    result: Ranked,
 ) -> list[Hit]:
     form = make_form(settings, found)
     cited = cite(found, form, [c.page.id for c in chosen])
     sections = snapshot.catalog.sections(cited.values())
     try:
         texts = snapshot.lexical.texts(cited.values())
-    except BrokenSnapshotError:
+    except BrokenSnapshotError as error:
         texts = {}
+        result.broken.append("texts")
+        result.notices.append(f"there are no snippets: {error.message}")
     hits = []
     for candidate in chosen:
         section = sections[cited[candidate.page.id]]

@@ -63,7 +63,7 @@ def command(door: Door, /, words: tuple[str, ...], **given: Any) -> int:
     at = now if given["at"] is None else float(parse_moment(given["at"], "--at", now))
     from memidx.ledger import list_decay
 
-    pages, _, notices = list_decay(vault, at, clock=now, notify=door.say.note)
+    pages, notices = list_decay(vault, at, clock=now, notify=door.say.note)
     chosen = _chosen(vault, pages, door, specs, given)
     for notice in notices:
         door.say.note(visible(notice))
