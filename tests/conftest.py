@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 from repo import Repo
 
+from memidx.stores.embedding import pieces, wordllama
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tokenizers import Tokenizer
 
 GIT_CONFIG = """\
 [user]
@@ -26,6 +31,25 @@ GIT_CONFIG = """\
 [protocol "file"]
     allow = always
 """
+
+
+# Nearly every test opens a vault of its own, and with it the default model: half a second for the same two results.
+_read_tokenizer = wordllama.read_tokenizer
+_tokenizers: dict[tuple[str, int, int], Tokenizer] = {}
+
+
+def _read_tokenizer_once(path: Path) -> Tokenizer:
+    if not path.is_file():
+        return _read_tokenizer(path)
+    about = path.stat()
+    key = str(path), about.st_mtime_ns, about.st_size
+    if key not in _tokenizers:
+        _tokenizers[key] = _read_tokenizer(path)
+    return _tokenizers[key]
+
+
+wordllama.read_tokenizer = _read_tokenizer_once
+pieces.compact = cache(pieces.compact)
 
 
 @pytest.fixture(autouse=True)
