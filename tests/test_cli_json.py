@@ -90,6 +90,9 @@ def vault(repo):
         ("feedback", ["feedback", "a.md", "helpful", "--json"]),
         ("decay", ["decay", "--json"]),
         ("sweep", ["sweep", "--json"]),
+        ("hooks", ["hooks", "status", "--json"]),
+        ("hooks", ["hooks", "install", "--json"]),
+        ("hooks", ["hooks", "uninstall", "--json"]),
         ("doctor", ["doctor", "--json"]),
     ],
 )
@@ -109,6 +112,7 @@ def test_what_is_in_the_contract_is_printed(vault):
     old = "---\nupdated: 2001-01-01\n"
     vault.write({"c.md": "# New\n", "old.md": f"{old}---\n", "pinned.md": f"{old}pinned: true\n---\n"})
     vault.commit()
+    vault.write({".pre-commit-config.yaml": "repos: []\n"})
     vault.write({"new.md": "# Newer\n\nintro\n\n[[a]] lighthouse\n", "copy.md": "# Lighthouse copy\n\nintro\n"})
     printed = {
         "query": [["query", "lighthouse", "--json", "--explain"]],
@@ -126,6 +130,7 @@ def test_what_is_in_the_contract_is_printed(vault):
         "feedback": [["feedback", "a.md", "helpful", "--json"]],
         "decay": [["decay", "--json"]],
         "sweep": [["sweep", "--json"]],
+        "hooks": [["hooks", "install", "--json"], ["hooks", "status", "--json"]],
         "doctor": [["doctor", "--json"]],
     }
     assert set(printed) == set(CONTRACT)

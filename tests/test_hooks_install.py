@@ -231,6 +231,32 @@ def test_g4_a_read_only_folder_is_refused_before_anything_is_touched(vault):
         hooks.chmod(0o755)
 
 
+def test_status_as_json_says_what_the_text_says(vault, tmp_path):
+    env, _ = program(tmp_path / "p")
+    before = memidx("hooks", "status", "--json", cwd=vault.root, env=env)
+    assert (before.code, before.json["ok"], before.json["hooks_path"]) == (1, False, None)
+    assert {hook["state"] for hook in before.json["hooks"]} == {"missing"}
+    (vault.git_dir / "hooks" / "post-merge").write_text("#!/bin/sh\n")
+    made = memidx("hooks", "install", "--json", cwd=vault.root)
+    assert {step["done"] for step in made.json["steps"]} == {"installed"} and made.json["notes"] == []
+    after = memidx("hooks", "status", "--json", cwd=vault.root, env=env)
+    assert (after.code, after.json["ok"], after.json["problems"], after.json["managers"]) == (0, True, [], [])
+    assert {hook["name"] for hook in after.json["hooks"] if hook["kept"]} == {"post-merge"}
+    assert after.json["folder"] == str(vault.git_dir / "hooks")
+    run_git(vault.root, "config", "core.hooksPath", "elsewhere")
+    moved = memidx("hooks", "status", "--json", cwd=vault.root, env=env)
+    assert (moved.code, moved.json["hooks_path"], moved.json["scope"]) == (1, "elsewhere", "local")
+    assert [
+        line.removeprefix("problem: ")
+        for line in memidx("hooks", "status", cwd=vault.root, env=env).out.split("\n")
+        if line.startswith("problem: ")
+    ] == moved.json["problems"]
+    run_git(vault.root, "config", "--unset", "core.hooksPath")
+    gone = memidx("hooks", "uninstall", "--json", cwd=vault.root)
+    assert {step["done"] for step in gone.json["steps"]} == {"removed", "restored"}
+    assert memidx("hooks", "uninstall", "--json", cwd=vault.root).json == {"steps": [], "notes": []}
+
+
 def test_g4_status_says_when_git_would_not_run_them(vault, home, tmp_path):
     memidx("hooks", "install", cwd=vault.root)
     env, _ = program(tmp_path / "p")

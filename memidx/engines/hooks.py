@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memidx.ground.errors import MemidxError
 from memidx.stores.git.hookspath import HooksPath, hooks_path
@@ -51,6 +51,24 @@ class Standing(NamedTuple):
     hooks: tuple[Hook, ...]
     managers: tuple[Manager, ...]
     problems: tuple[str, ...]
+
+    @property
+    def ready(self) -> bool:
+        """Whether all are installed, and git runs them."""
+        return not self.problems and all(hook.state == "installed" for hook in self.hooks)
+
+    def as_json(self) -> dict[str, Any]:
+        """As the JSON contract has it (docs/json.md)."""
+        return {
+            "ok": self.ready,
+            "folder": str(self.where.folder),
+            "hooks_path": self.where.value,
+            "scope": self.where.scope,
+            "origin": self.where.origin,
+            "hooks": [hook._asdict() for hook in self.hooks],
+            "problems": list(self.problems),
+            "managers": [manager._asdict() for manager in self.managers],
+        }
 
 
 PRE_COMMIT = Manager(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memidx.doors.command import Command, pass_door
+from memidx.doors.command import Command, json_option, pass_door
 from memidx.doors.visible import visible
 from memidx.ground.errors import UsageError
 
@@ -33,14 +33,15 @@ WORDS = {
     short_help="Put memidx into git's hooks, take it out, or say how it stands.",
     examples=(
         "memidx hooks install",
-        "memidx hooks status",
+        "memidx hooks status --json",
         "memidx hooks uninstall",
     ),
 )
 @click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
 @click.option("--force", is_flag=True, help="With install: go in front of a hook manager (pre-commit, lefthook) too.")
+@json_option
 @pass_door
-def command(door: Door, /, *, action: str, force: bool) -> int:
+def command(door: Door, /, *, action: str, force: bool, as_json: bool) -> int:
     """Put memidx into this repository's hooks: pages that cannot be read stop a commit, and the index is built as pages
     change. Hooks that are there already are kept, run first, and come back as they were with uninstall.
 
@@ -52,14 +53,19 @@ def command(door: Door, /, *, action: str, force: bool) -> int:
         raise UsageError("--force belongs to install")
     if action == "status":
         found = hooks_status(door.cwd, door.environ, shutil.which("memidx", path=door.environ.get("PATH")))
-        for line in status_lines(found):
-            door.say.out(line)
-        ready = not found.problems and all(hook.state == "installed" for hook in found.hooks)
-        return READY if ready else NOT_READY
+        if as_json:
+            door.say.json(found.as_json())
+        else:
+            for line in status_lines(found):
+                door.say.out(line)
+        return READY if found.ready else NOT_READY
     if action == "install":
         steps, notes = hooks_install(door.cwd, door.environ, force=force)
     else:
         steps, notes = hooks_uninstall(door.cwd, door.environ), []
+    if as_json:
+        door.say.json({"steps": [step._asdict() for step in steps], "notes": notes})
+        return 0
     for step in steps:
         door.say.out(f"{step.done}: {step.name}" + (f" ({visible(step.why)})" if step.why else ""))
     if not steps:
