@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 # Threads of the linear algebra below numpy cost a quarter of its import, and a scan is over before they are of use.
-# With one thread the last bits of a cosine do not depend on the number of processors either.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 

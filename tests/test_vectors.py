@@ -1,7 +1,12 @@
 """Vectors in flat files, the exact scan, and the graph with its measured recall."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from clirun import CHECKOUT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +15,7 @@ from memidx.ground.settings import VectorSettings
 from memidx.stores.embedding import open_embedder
 from memidx.stores.embedding.unit import to_unit
 from memidx.stores.graph import FILE, Graph, GraphBuilder
-from memidx.stores.vectors import BASE, OVERLAY, Vectors, VectorWriter, merge
+from memidx.stores.vectors import BASE, OVERLAY, Vectors, VectorWriter, dots, merge
 
 
 def unit_rows(count, dimension=16, seed=1):
@@ -39,6 +44,39 @@ def test_scan_is_the_sorted_list_of_cosines(tmp_path_factory, base, overlay, lim
     assert len(found) == min(limit, base + overlay)
     assert np.allclose([f.cosine for f in found], [-c for c, _ in expected], atol=2e-6)
     assert len({f.row for f in found}) == len(found)
+
+
+@pytest.mark.parametrize("dimension", [256, 384, 100])
+def test_a_cosine_does_not_depend_on_the_rows_beside_it(dimension):
+    """A BLAS adds in another order for some rows of a block, and splits the rows by the number of threads."""
+    rows = unit_rows(301, dimension)
+    whole = dots(rows, rows[7])
+    for start, end in ((0, 1), (5, 6), (0, 150), (150, 301), (298, 301)):
+        assert dots(rows[start:end], rows[7]).tobytes() == whole[start:end].tobytes()
+    assert dots(rows[::3], rows[7]).tobytes() == whole[::3].tobytes()
+
+
+ASKED = """
+import numpy as np, sys
+from memidx.stores.vectors import Vectors
+rows = np.random.default_rng(1).standard_normal((6000, 256)).astype(np.float32)
+rows /= np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+vectors = Vectors([rows[:5000], rows[5000:]])
+print(vectors.scan(rows[7], 50), vectors.background(rows[7]), vectors.cosines(rows[7], range(99)))
+"""
+
+
+def test_answers_are_the_same_for_any_number_of_threads():
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", ASKED],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "PYTHONPATH": str(CHECKOUT)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "3")
+    }
+    assert len(said) == 1 and b"cosine=1.0" in said.pop()
 
 
 def test_equal_vectors_come_in_row_order_also_at_the_edge(tmp_path):

@@ -47,12 +47,14 @@ class Likeness:
         """Cosine between the best section of page ``best`` and those of ``pages``; 1 where vectors took no part."""
         if "vector" not in self._found:
             return dict.fromkeys(pages, 1.0)
+        from memidx.stores.vectors import dots  # with vectors numpy is there already
+
         rows = self._rows([best, *pages])
         if best not in rows:
             return dict.fromkeys(pages, 1.0)
         wanted = [page for page in pages if page in rows]
         vectors = self._snapshot.vectors.rows([rows[best], *(rows[page] for page in wanted)])
-        found = (vectors[1:] @ vectors[0]).round(6).tolist()
+        found = dots(vectors[1:], vectors[0]).round(6).tolist()
         # A page without a vector (no text at all) is like nothing.
         return {**dict.fromkeys(pages, 0.0), **dict(zip(wanted, found, strict=True))}
 

