@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import signal
+import subprocess
+import sys
 
 import pytest
-from clirun import finished, memidx
+from clirun import CHECKOUT, finished, memidx
+
+from memidx.ground.errors import MemidxError
+from memidx.vault import Vault
 
 BROKEN = "---\ntitle: *Italic*\n---\n# Body\n\nlighthouse\n"
 
@@ -63,6 +70,42 @@ def test_quiet_says_nothing_but_errors(repo, tmp_path):
     done = memidx("build", "--quiet", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err
+
+
+def test_quiet_says_that_there_is_no_vector_index(repo):
+    repo.write({"a.md": "# A\n"})
+    done = memidx("build", "--quiet", "--set", "vector.model=model2vec:nowhere", cwd=repo.root, model=True)
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("memidx: no vector index: ")
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(1), SystemExit(), MemidxError(""), OSError(errno.ENOSPC, "")])
+def test_nothing_ends_a_quiet_build_without_a_word(repo, monkeypatch, leaving):
+    def build(*_args, **_options):
+        raise leaving
+
+    monkeypatch.setattr(Vault, "build", build)
+    done = memidx("build", "--quiet", cwd=repo.root)
+    assert done.code in (2, 3) and done.out == ""
+    assert len(done.err.removeprefix("memidx: error: ").strip()) > 3
+
+
+@pytest.mark.parametrize("fault", ["SIGSEGV", "SIGBUS", "SIGABRT"])
+def test_a_fault_in_a_library_below_leaves_a_stack_on_stderr(repo, fault):
+    program = f"""
+import os, signal, sys
+from memidx.__main__ import main
+from memidx.vault import Vault
+def build(*args, **options):
+    os.kill(os.getpid(), signal.{fault})
+Vault.build = build
+sys.argv = ["memidx", "build", "--quiet"]
+sys.exit(main())
+"""
+    env = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    done = subprocess.run([sys.executable, "-c", program], cwd=repo.root, env=env, capture_output=True, check=False)
+    assert done.returncode == -getattr(signal, fault)
+    assert b"Fatal Python error" in done.stderr and b"in build" in done.stderr
 
 
 def test_b1_build_takes_no_paths_so_the_other_pages_stay(repo):

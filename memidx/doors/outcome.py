@@ -60,16 +60,24 @@ def _run(args: Sequence[str], say: Outlet) -> int:
 
         door = Door(os.environ, _here(), say)
         if COMPLETE in os.environ:
-            cli.main(prog_name="memidx", complete_var=COMPLETE, obj=door)
+            return _complete(cli, door)
         # Not cli.main for commands: it turns a reader that has gone into exit code 1.
         with cli.make_context("memidx", list(args) or ["--help"], obj=door) as ctx:
             code = cli.invoke(ctx)
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of a Rust library is no Exception, and any other is a bug
         return _failed(args, error, say)
     else:
         return code if isinstance(code, int) else 0
+
+
+def _complete(cli: click.Group, door: Door) -> int:
+    try:
+        cli.main(prog_name="memidx", complete_var=COMPLETE, obj=door)
+    except SystemExit as end:  # click's way to end here; anywhere else nobody may leave without a word
+        return end.code if isinstance(end.code, int) else 0
+    return 0
 
 
 def _failed(args: Sequence[str], error: BaseException, say: Outlet) -> int:
@@ -83,7 +91,8 @@ def _failed(args: Sequence[str], error: BaseException, say: Outlet) -> int:
         case click.exceptions.Abort():
             return INTERRUPTED
         case MemidxError():
-            say.error(visible(error.message, keep="\n"), visible(error.hint, keep="\n"))
+            words = error.message or type(error).__name__  # a number alone tells nobody anything
+            say.error(visible(words, keep="\n"), visible(error.hint, keep="\n"))
             return error.exit_code
         case click.ClickException():
             ctx = getattr(error, "ctx", None)
@@ -91,7 +100,7 @@ def _failed(args: Sequence[str], error: BaseException, say: Outlet) -> int:
             say.error(visible(error.format_message(), keep="\n"), hint)
         case OSError() if error.errno in WORLD:
             where = f"{visible(str(error.filename))}: " if error.filename else ""
-            say.error(f"{where}{error.strerror}")
+            say.error(f"{where}{error.strerror or errno.errorcode[error.errno]}")
         case _:
             return _bug(args, error, say)
     return ERROR

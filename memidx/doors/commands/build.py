@@ -56,10 +56,10 @@ def command(
         with _progress(shown=door.say.talks_to_terminal and not quiet) as progress:
             report = vault.build(source, full=full, progress=progress)
     seconds = time.perf_counter() - started
+    if vault.model_error:  # said with --quiet too: a part of what was asked for failed
+        door.say.note(f"no vector index: {visible(vault.model_error.message)}; {visible(vault.model_error.hint)}")
     if quiet:
         return 0
-    if vault.model_error:
-        door.say.note(f"no vector index: {visible(vault.model_error.message)}; {visible(vault.model_error.hint)}")
     if as_json:
         door.say.json(report_json(report, seconds, dry_run=dry_run))
     else:
