@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +13,6 @@ from repo import Repo
 from memidx.stores.embedding import pieces, wordllama
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tokenizers import Tokenizer
 
 GIT_CONFIG = """\
@@ -31,6 +30,25 @@ GIT_CONFIG = """\
 [protocol "file"]
     allow = always
 """
+
+
+MEMORY, LEAST_MEMORY = Path("/dev/shm"), 2 << 30  # noqa: S108 - pytest makes a folder of its own in it
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Repositories are made in memory where there is room and programs may run: a disk takes a third longer.
+
+    ``--basetemp`` and PYTEST_DEBUG_TEMPROOT win.
+    """
+    if (
+        config.getoption("basetemp")
+        or "PYTEST_DEBUG_TEMPROOT" in os.environ
+        or not os.access(MEMORY, os.W_OK | os.X_OK)
+    ):
+        return
+    about = os.statvfs(MEMORY)
+    if not about.f_flag & os.ST_NOEXEC and about.f_bavail * about.f_frsize > LEAST_MEMORY:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
 
 
 # Nearly every test opens a vault of its own, and with it the default model: half a second for the same two results.

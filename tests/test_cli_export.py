@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 
 import pytest
 from clirun import memidx
+
+from memidx.engines.export import export
+from memidx.engines.snapshot import Snapshot
+from memidx.ground.errors import BrokenSnapshotError
+from memidx.ground.settings import Settings
 
 PAGES = {"a.md": "# Lighthouse\n\nred and white\n", "_rules/b.md": "# Rule\n\nabout the lighthouse\n"}
 
@@ -100,17 +106,18 @@ def test_b6_a_damaged_index_is_an_error_that_says_to_export_again(vault, tmp_pat
     assert "is not an exported index" in done.err
 
 
-def test_b6_a_damaged_snapshot_is_not_exported(vault, tmp_path):
+def test_b6_a_damaged_snapshot_is_not_exported_but_built_again(vault, tmp_path):
     memidx("build", cwd=vault.root)
     (folder,) = (vault.git_dir / "memidx" / "snapshots").iterdir()
-    data = bytearray((folder / "catalog.db").read_bytes())
-    data[-1] ^= 1
-    (folder / "catalog.db").write_bytes(data)
-    done = memidx("export", str(tmp_path / "out"), cwd=vault.root)
-    assert done.code == 2
-    assert "memidx build --full" in done.err
+    sound = (folder / "catalog.db").read_bytes()
+    damaged = sound[:-1] + bytes([sound[-1] ^ 1])
+    (folder / "catalog.db").write_bytes(damaged)
+    with pytest.raises(BrokenSnapshotError, match="catalog.db: is not what was built"):
+        export(Snapshot(folder), Settings(), tmp_path / "out", time.time())
     assert not (tmp_path / "out").exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["repo"]
+    assert memidx("export", str(tmp_path / "out"), cwd=vault.root).code == 0
+    assert (tmp_path / "out" / "catalog.db").read_bytes() == (folder / "catalog.db").read_bytes() == sound
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "repo"]
 
 
 def test_what_killed_exports_left_is_swept_after_an_hour_and_nothing_else(repo, tmp_path):
