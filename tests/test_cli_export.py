@@ -112,7 +112,7 @@ def test_b6_a_damaged_snapshot_is_not_exported_but_built_again(vault, tmp_path):
     sound = (folder / "catalog.db").read_bytes()
     damaged = sound[:-1] + bytes([sound[-1] ^ 1])
     (folder / "catalog.db").write_bytes(damaged)
-    with pytest.raises(BrokenSnapshotError, match="catalog.db: is not what was built"):
+    with pytest.raises(BrokenSnapshotError, match=r"catalog\.db: is not what was built"):
         export(Snapshot(folder), Settings(), tmp_path / "out", time.time())
     assert not (tmp_path / "out").exists()
     assert memidx("export", str(tmp_path / "out"), cwd=vault.root).code == 0

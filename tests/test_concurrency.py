@@ -73,7 +73,7 @@ def check(repo, seconds, out):
 
 
 def test_b5_eight_processes_for_some_seconds(repo, tmp_path):
-    check(repo, 4, tmp_path / "out")
+    check(repo, 3, tmp_path / "out")
 
 
 @pytest.mark.slow

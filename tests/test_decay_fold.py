@@ -11,7 +11,7 @@ from memidx.ground.settings import DecaySettings
 from memidx.parsing.sidecar import access_line, event_line, mend, parse_sidecar
 
 DEFAULT = DecaySettings()
-FAST = settings(deadline=None, max_examples=80)
+FAST = settings(deadline=None, max_examples=40)
 PATHS, BLOBS = ("a.md", "b.md", "d/a.md"), ("X", "Y", "Z")
 PAGES = st.lists(
     st.builds(Page, st.sampled_from(PATHS), st.sampled_from(BLOBS)), unique_by=lambda p: p.path, max_size=3

@@ -1,4 +1,4 @@
-"""The MCP server, asked by the SDK's own client over real stdio."""
+"""The MCP server, asked by the SDK's own client: over real stdio, and in this process where the pipe is not the point."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from clirun import CHECKOUT, WORDS_ONLY, memidx
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import McpError
+from mcp.shared.memory import create_connected_server_and_client_session
+
+from memidx.doors.mcp import make_server
+from memidx.resident import Desk
 
 READING = {
     "memory_query",
@@ -39,6 +43,14 @@ async def session(root, *args):
     )
     async with stdio_client(server) as streams, ClientSession(*streams) as opened:
         await opened.initialize()
+        yield opened
+
+
+@asynccontextmanager
+async def here(root, *, read_only=False):
+    """The same server and client in this process: it starts in no time."""
+    server = make_server(Desk(root, {**os.environ, **WORDS_ONLY}, ()), read_only=read_only)
+    async with create_connected_server_and_client_session(server) as opened:
         yield opened
 
 
@@ -119,7 +131,7 @@ def test_an_agent_finds_reads_judges_and_sees_the_next_commit(vault):
 
 def test_every_tool_answers_and_every_mistake_is_explained(vault):
     async def exchange():
-        async with session(vault.root) as opened:
+        async with here(vault.root) as opened:
             context = await opened.call_tool("memory_context", {"question": "lighthouse lamp", "budget": 400})
             assert context.structuredContent["passages"][0]["kind"] == "rule"
             assert "> The lighthouse lamp burns all night." in context.content[0].text
@@ -151,7 +163,7 @@ def test_hidden_characters_are_written_out_everywhere(vault):
     vault.commit()
 
     async def exchange():
-        async with session(vault.root) as opened:
+        async with here(vault.root) as opened:
             found = [await call(opened, "memory_query", query="lamp", explain=True)]
             found.append(await call(opened, "memory_read", path="notes/evil.md"))
             assert found[-1]["exact"] is False
@@ -193,7 +205,7 @@ def test_pages_are_resources(vault):
 
 def test_an_agent_writes_pages_and_never_over_what_changed(vault):
     async def exchange():
-        async with session(vault.root) as opened:
+        async with here(vault.root) as opened:
             made = await call(opened, "memory_write", kind="rule", title="No fire: ever", text="Not even small ones.\n")
             assert made["path"] == "_rules/no-fire-ever.md"
             assert made["created"] is True
@@ -222,7 +234,7 @@ def test_an_agent_writes_pages_and_never_over_what_changed(vault):
 @pytest.mark.slow
 def test_a_changed_config_counts_from_the_next_call_on(vault):
     async def exchange():
-        async with session(vault.root) as opened:
+        async with here(vault.root) as opened:
             assert len((await call(opened, "memory_query", query="lamp"))["hits"]) == 3
             vault.write({".memidx/config.yaml": "query:\n  limit: 1\n"})
             assert len((await call(opened, "memory_query", query="lamp"))["hits"]) == 1
@@ -237,7 +249,7 @@ def test_a_changed_config_counts_from_the_next_call_on(vault):
 @pytest.mark.slow
 def test_a_snapshot_that_is_damaged_or_collected_under_the_server_is_built_again(vault):
     async def exchange():
-        async with session(vault.root) as opened:
+        async with here(vault.root) as opened:
             key = (await call(opened, "memory_query", query="lamp"))["snapshot"]
             home = vault.git_dir / "memidx/snapshots"
             (home / key).rename(vault.root.parent / "elsewhere")

@@ -65,7 +65,7 @@ def test_awkward_lines_have_the_ids_of_the_library(tmp_path, line):
 
 @given(st.lists(TEXTS, max_size=8))
 @example(["<s> a<s>", "aaaa aaa"])
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_any_text_has_the_ids_of_the_library(tmp_path_factory, texts):
     known = opened(tmp_path_factory.mktemp("p"))
     for text in texts:
