@@ -246,6 +246,32 @@ def test_a_changed_config_counts_from_the_next_call_on(vault):
     asyncio.run(exchange())
 
 
+def test_every_tool_that_reads_a_damaged_snapshot_answers_from_a_new_one(vault):
+    memidx("build", cwd=vault.root)
+    (folder,) = (vault.git_dir / "memidx" / "snapshots").iterdir()
+    whole = (folder / "catalog.db").read_bytes()
+    asked = {
+        "memory_query": {"query": "lighthouse lamp"},
+        "memory_context": {"question": "lighthouse lamp"},
+        "memory_related": {"path": "notes/red.md"},
+        "memory_read": {"path": "notes/red.md", "related": True},
+        "memory_recent": {},
+    }
+
+    async def exchange():
+        for name, arguments in asked.items():
+            (folder / "catalog.db").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
+            async with here(vault.root) as opened:
+                assert "_rules/lighthouse.md" in set(strings(await call(opened, name, **arguments))), name
+            assert memidx("doctor", cwd=vault.root).code == 0, name
+        (folder / "catalog.db").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
+        async with here(vault.root) as opened:
+            assert len((await opened.list_resources()).resources) == 3
+
+    asyncio.run(exchange())
+    assert memidx("doctor", cwd=vault.root).code == 0
+
+
 @pytest.mark.slow
 def test_a_snapshot_that_is_damaged_or_collected_under_the_server_is_built_again(vault):
     async def exchange():
