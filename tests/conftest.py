@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,7 +89,14 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
+@cache
+def _fresh(folder: Path) -> Path:
+    return Repo.create(folder / "repo").root
+
+
 @pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    """A fresh repository without a commit, in a folder of its own."""
-    return Repo.create(tmp_path / "repo")
+def repo(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A fresh repository without a commit, in a folder of its own: a copy of what ``git init`` made once."""
+    template = tmp_path_factory.getbasetemp() / "fresh"
+    shutil.copytree(_fresh(template), tmp_path / "repo")
+    return Repo(tmp_path / "repo")
