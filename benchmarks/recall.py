@@ -5,8 +5,7 @@
 FOLDER holds a git repository of pages, or `vault/` with one and `queries.jsonl` beside it. Questions are titles and
 headings, then those of the file, 200 of each: what people type, and unlike stored vectors, which a graph finds too
 easily. With --sizes also so many of the vectors, taken at random. Recall is recall@50, ties counted as found. Times are
-medians of one question asked for 200 rows; the graph takes one thread, the scan as many as the BLAS takes, which on a
-busy machine wait for each other: OPENBLAS_NUM_THREADS=1 says how much. Cold: a process of its own that opens the file
+medians of one question asked for 200 rows, one thread each. Cold: a process of its own that opens the file
 and asks once, with the import of hnswlib for the graph, without that of numpy, which both need. --quick tries the
 settings of memidx alone.
 """
