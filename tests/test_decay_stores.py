@@ -98,7 +98,7 @@ def test_two_processes_that_give_feedback_at_once_lose_nothing(repo):
     repo.commit()
     running = [
         process("feedback", page, "helpful", "--by", f"{n}", cwd=repo.root)
-        for n in range(4)
+        for n in range(2)
         for page in ("a.md", "b.md")
     ]
     for one in running:
@@ -107,7 +107,7 @@ def test_two_processes_that_give_feedback_at_once_lose_nothing(repo):
     found = parse_sidecar((repo.root / SIDECAR).read_text(encoding="utf-8"))
     assert not found.unreadable
     assert sorted((e.path, e.seq, e.by == "") for e in found.events) == [
-        (page, n, False) for page in ("a.md", "b.md") for n in (1, 2, 3, 4)
+        (page, n, False) for page in ("a.md", "b.md") for n in (1, 2)
     ]
 
 

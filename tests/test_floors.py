@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "memidx"
@@ -47,6 +48,11 @@ OUTSIDE = {
 }
 
 
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def modules():
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -55,7 +61,7 @@ def modules():
 
 
 def imports(path, *, top_only=False):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     nodes = tree.body if top_only else list(ast.walk(tree))
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -102,7 +108,7 @@ def test_ground_uses_the_standard_library_alone():
             continue
         type_checking = {
             n.lineno
-            for block in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for block in ast.walk(parsed(path))
             if isinstance(block, ast.If) and getattr(block.test, "id", "") == "TYPE_CHECKING"
             for n in ast.walk(block)
             if hasattr(n, "lineno")
@@ -131,7 +137,7 @@ def test_engines_print_nothing_and_read_no_clock():
     for path, parts in modules():
         if parts[0] not in {"engines", "ground", "parsing"}:
             continue
-        calls = (n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call))
+        calls = (n for n in ast.walk(parsed(path)) if isinstance(n, ast.Call))
         wrong += [f"{path}:{n.lineno}: prints" for n in calls if getattr(n.func, "id", "") in {"print", "input"}]
         for name, line in imports(path):
             if name in {"time", "click", "sys"}:

@@ -111,8 +111,16 @@ def texts(folder: Path) -> None:
         path.write_bytes(bytes(path.stat().st_size))
 
 
-@pytest.mark.parametrize("damage", [rows_that_raise, zeros, texts])
-@pytest.mark.parametrize("name", COMMANDS)
+# Rows that raise are tried with every command, the rest with those that read in other ways; `-m slow` has them all.
+USUAL = {"zeros": {"query", "context", "related", "check", "export"}, "texts": {"query", "near", "context", "export"}}
+TRIED = [
+    pytest.param(name, damage, marks=() if name in USUAL.get(damage.__name__, COMMANDS) else pytest.mark.slow)
+    for name in COMMANDS
+    for damage in (rows_that_raise, zeros, texts)
+]
+
+
+@pytest.mark.parametrize(("name", "damage"), TRIED)
 def test_a_command_over_a_damaged_snapshot_gives_the_right_answer(repo, template, name, damage):
     prepared(repo, template, model=False)
     right = answer(repo, name)
