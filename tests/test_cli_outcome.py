@@ -78,7 +78,12 @@ def test_an_interrupt_is_130_without_a_traceback(repo, tmp_path):
     slow.parent.mkdir()
     slow.write_text(f"#!/bin/sh\ntouch '{tmp_path}/started'\nexec sleep 20\n")
     slow.chmod(0o755)
-    with process("status", cwd=repo.root, env={"PATH": f"{slow.parent}:{os.environ['PATH']}"}) as running:
+    env = {"PATH": f"{slow.parent}:{os.environ['PATH']}"}
+
+    def heed() -> None:  # a shell starts what runs in the background deaf to interrupts, and its children with it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with process("status", cwd=repo.root, env=env, preexec_fn=heed) as running:
         while not (tmp_path / "started").exists():
             time.sleep(0.02)
             assert running.poll() is None
