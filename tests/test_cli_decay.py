@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 from clirun import memidx
@@ -230,5 +231,6 @@ def test_history_feedback_and_accesses_change_no_byte_of_the_snapshot(repo):
     assert memidx("build", "--json", cwd=repo.root).json["snapshot"] == key
     catalog = repo.git_dir / f"memidx/snapshots/{key}/catalog.db"
     if catalog.exists():
-        assert sqlite3.connect(catalog).execute("SELECT changed_at FROM pages").fetchall() == [(None,)]
+        with closing(sqlite3.connect(catalog)) as db:
+            assert db.execute("SELECT changed_at FROM pages").fetchall() == [(None,)]
     assert memidx("status", "--verify", cwd=repo.root).code == 0

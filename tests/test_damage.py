@@ -22,6 +22,7 @@ from unprivileged import needs_permissions, obey_permissions
 
 from memidx.ground.errors import BrokenSnapshotError
 from memidx.ground.manifest import FORMAT, Manifest, _digest
+from memidx.stores.catalog.writing import CatalogWriter
 from memidx.stores.graph import Graph, GraphBuilder
 from memidx.stores.graphfile import check_graph_file
 from memidx.stores.vector_cache import VectorCache
@@ -243,6 +244,23 @@ def test_a_cached_vector_that_was_damaged_is_made_again(tmp_path):
     cache.put({b"k" * 16: b"v" * 64})
     assert cache.get([b"k" * 16]) == {b"k" * 16: b"v" * 64}
     cache.close()
+
+
+def test_a_catalog_that_cannot_be_changed_is_closed(tmp_path, monkeypatch):
+    opened = []
+
+    class Connection(sqlite3.Connection):
+        def execute(self, *_):
+            opened.append(self)
+            raise sqlite3.DatabaseError("malformed")
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **how: connect(path, factory=Connection, **how))
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        CatalogWriter.update(tmp_path / "catalog.db")
+    (db,) = opened
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.cursor()
 
 
 # -- other versions ---------------------------------------------------------------------------------------------------

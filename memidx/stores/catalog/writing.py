@@ -126,12 +126,16 @@ class CatalogWriter(Catalog):
 def _writer(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None)
     # The file is private until its folder is renamed into place, and is flushed there: no journal, no sync of its own.
-    for pragma in (
-        "page_size = 4096",
-        "journal_mode = OFF",
-        "synchronous = OFF",
-        "locking_mode = EXCLUSIVE",
-        "temp_store = MEMORY",
-    ):
-        db.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in (
+            "page_size = 4096",
+            "journal_mode = OFF",
+            "synchronous = OFF",
+            "locking_mode = EXCLUSIVE",
+            "temp_store = MEMORY",
+        ):
+            db.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error:  # the file is damaged
+        db.close()
+        raise
     return db
