@@ -394,6 +394,34 @@ def test_a_word_of_another_language_is_marked_where_it_stands(tmp_path):
     assert [line.spans for line in lines] == [((3, 11),)]
 
 
+def test_a_question_in_one_language_is_not_looked_for_in_the_ways_of_another(tmp_path):
+    index = mixed(tmp_path / "i", ("", "x"), ("german", "x"), ("spanish", "x"))
+    assert index.terms(parse_query("Verbindungen")) == ["verbindungen verbind verbindung"]  # nothing tells: all ways
+    assert index.terms(parse_query("what are the Verbindungen")) == ["verbindungen"]
+
+
+def test_a_page_is_found_as_a_whole(tmp_path):
+    rows = [LexicalRow(0, 0, "T", ("One",), "alpha"), LexicalRow(1, 0, "T", ("One", "Two"), "beta gamma")]
+    rows += [LexicalRow(2, 1, "U", ("Three",), "alpha"), LexicalRow(3, 2, "V", (), "delta")]
+    write_index(tmp_path / "i", rows, "english")
+    index = LexicalIndex.open(tmp_path / "i")
+    whole = index.whole_pages(parse_query("alpha beta two"), 10)
+    assert list(whole) == [0, 1] and whole[0] > whole[1] > 0
+    assert index.whole_pages(
+        parse_query("alpha beta two"), 10, PageSet(frozenset({1}), frozenset({0, 1, 2}))
+    ).keys() == {1}
+    assert index.whole_pages(parse_query("-alpha"), 10) == {}
+    assert index.whole_pages(parse_query("alpha"), 0) == {}
+
+
+def test_an_update_changes_the_page_as_a_whole(tmp_path):
+    write_index(tmp_path / "a", [LexicalRow(0, 0, "", (), "alpha"), LexicalRow(1, 1, "", (), "alpha beta")], "english")
+    update_index(tmp_path / "a", tmp_path / "b", [1], [LexicalRow(2, 1, "", (), "gamma")], "english")
+    index = LexicalIndex.open(tmp_path / "b")
+    assert index.whole_pages(parse_query("alpha"), 10).keys() == {0}
+    assert index.whole_pages(parse_query("gamma"), 10).keys() == {1}
+
+
 def test_an_update_brings_a_language(tmp_path):
     build(tmp_path / "base", "apple", "pear")
     rows = [LexicalRow(2, 2, "", (), "die Verbindung", "german")]
@@ -553,7 +581,7 @@ def test_b6_another_format_is_noticed(tmp_path):
     build(tmp_path / "i", "apple")
     path = tmp_path / "i" / "meta.json"
     meta = json.loads(path.read_text())
-    meta["payload"] = meta["payload"].replace('"format": 2', '"format": 99')
+    meta["payload"] = meta["payload"].replace('"format": 3', '"format": 99')
     path.write_text(json.dumps(meta))
     with pytest.raises(BrokenSnapshotError, match="format 99"):
         LexicalIndex.open(tmp_path / "i")

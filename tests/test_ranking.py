@@ -14,7 +14,7 @@ from memidx.ground.authority import Claims, authority, greatest_ratio
 from memidx.ground.comparability import comparable, level
 from memidx.ground.composite import check_weights, composite, half_life, recency, rescale, usefulness
 from memidx.ground.errors import ConfigError, UsageError
-from memidx.ground.fusion import Form, contrast, convex_share, decisive_share, fuse, fused_score, rrf_share
+from memidx.ground.fusion import Form, blend, contrast, convex_share, decisive_share, fuse, fused_score, rrf_share
 from memidx.ground.gate import evidence, has_answer, passes, relevance
 from memidx.ground.settings import AuthoritySettings, FusionSettings, RankingSettings, Settings
 from memidx.parsing.config import parse_config
@@ -33,6 +33,27 @@ def test_rrf_is_the_sum_of_reciprocal_ranks():
     assert fused_score(shares[8]) == pytest.approx(1 / (60 + 2) + 1 / (60 + 1))
     assert fused_score(shares[9]) == pytest.approx(1 / (60 + 2))
     assert rrf_share(1, 0.7, 60) == pytest.approx(0.7 / 61)
+
+
+def test_a_page_is_its_best_section_and_itself_as_a_whole():
+    best = [(1, 1.0), (2, 0.9), (3, 0.9)]
+    assert blend(best, None, 0.4) == best
+    assert blend(best, {1: 0.0, 2: 1.0}, 0.0) == best
+    assert blend(best, {1: 0.0, 2: 1.0}, 0.5) == [(2, pytest.approx(0.95)), (1, 0.5), (3, 0.45)]
+    assert [page for page, _ in blend(best, {2: 0.9, 3: 0.9}, 0.4)] == [2, 3, 1]  # equals as they came
+
+
+def test_a_page_about_the_question_comes_before_one_that_mentions_it(repo):
+    """Each has a section that matches as well; one of the pages is about nothing else."""
+    about = "".join(
+        f"## Part {n}\n\nThe depot planner {w} routes of vans.\n\n" for n, w in enumerate(["draws", "mends", "sorts"])
+    )
+    other = (
+        "## Part 0\n\nThe depot planner draws routes of vans.\n\n## Menu\n\nSoup and bread.\n\n## Sports\n\nChess.\n"
+    )
+    repo.write({"a-other.md": f"# X\n\n{other}", "b-about.md": f"# Y\n\n{about}"})
+    vault = memidx.open_vault(repo.root)
+    assert [h.path for h in vault.query("depot planner routes").hits] == ["b-about.md", "a-other.md"]
 
 
 def test_convex_share_fades_with_the_match():

@@ -177,3 +177,19 @@ def test_a_graph_that_cannot_reach_as_many_as_asked_for_gives_none():
     query = np.eye(4, dtype=np.float32)[0]
     assert Graph(index, 10).search(query, 10) == []
     assert len(Graph(index, 10).search(query, 4)) == 4
+
+
+@given(st.lists(st.lists(st.integers(0, 29), min_size=1, max_size=5), max_size=6), st.integers(0, 30))
+@settings(deadline=None, max_examples=30)
+def test_mean_cosines_are_those_of_the_directions_together(tmp_path_factory, groups, base):
+    rows = unit_rows(30)
+    vectors = written(tmp_path_factory.mktemp("v"), rows[:base], rows[base:])
+    query = unit_rows(1, seed=2)[0]
+    expected = [float(vectors.mean(group) @ query) for group in groups]
+    assert vectors.mean_cosines(query, groups) == pytest.approx(expected, abs=2e-6)
+
+
+def test_rows_that_cancel_out_have_no_direction(tmp_path):
+    rows = unit_rows(2)
+    vectors = written(tmp_path, np.concatenate([rows, -rows]))
+    assert vectors.mean_cosines(rows[0], [[0, 2], [0]]) == [0.0, pytest.approx(1.0, abs=1e-6)]

@@ -31,7 +31,7 @@ from memidx.ground.pageset import PageSet
 from memidx.parsing.query import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -299,9 +299,24 @@ def _run_streams(  # noqa: PLR0917 - everything a stream works with
         except ModelError as error:
             result.degraded.append(name)
             result.notices.append(f"the {name} stream took no part: {error.message}; {error.hint}")
-    if vector is not None and "vector" in found and settings.fusion.form != RRF:
-        found["vector"] = streams.compared(snapshot, vector, found)
+    if settings.fusion.form != RRF:
+        found.update(_beyond_sections(snapshot, question, pages, window, vector, found))
     return found
+
+
+def _beyond_sections(  # noqa: PLR0917 - what the streams worked with, and what they found
+    snapshot: Snapshot,
+    question: Question,
+    pages: PageSet | None,
+    window: int,
+    vector: NDArray[np.float32] | None,
+    found: Mapping[str, streams.Found],
+) -> Iterator[tuple[str, streams.Found]]:
+    """The streams of words and vectors with what they need to be weighed together."""
+    if "lexical" in found:
+        yield "lexical", streams.with_whole_pages(snapshot, question.parsed, pages, window, found["lexical"])
+    if vector is not None and "vector" in found:
+        yield "vector", streams.compared(snapshot, vector, found)
 
 
 def vector_ready(snapshot: Snapshot, embedder: Embedder | None, result: Ranked) -> bool:

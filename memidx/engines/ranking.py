@@ -12,7 +12,7 @@ from memidx.engines.references import successors
 from memidx.ground import composite
 from memidx.ground.authority import Authority, Claims, authority, claims_of, greatest_ratio
 from memidx.ground.comparability import comparable, level
-from memidx.ground.fusion import Form, Share, decisive_share, fuse, fused_score
+from memidx.ground.fusion import Form, Share, blend, decisive_share, fuse, fused_score
 from memidx.ground.gate import passes, relevance
 from memidx.ground.hits import STREAMS
 from memidx.ground.listing import path_key
@@ -110,7 +110,14 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
         rows = {number: dated(row, order.changed) for number, row in rows.items()}
     kept = {page for page, value in relevant.items() if page in rows and passes(value, order.floor)}
     dropped = [(rows[p], v) for p, v in relevant.items() if p in rows and p not in kept]
-    lists = {name: [(s.page, s.score) for s in f.pages if s.page in kept] for name, f in found.items()}
+    lists = {
+        name: [
+            item
+            for item in blend([(s.page, s.score) for s in f.pages], f.whole, settings.fusion.page)
+            if item[0] in kept
+        ]
+        for name, f in found.items()
+    }
     known: dict[Claims, Authority] = {}
     candidates = []
     for page, shares in fuse(lists, form).items():

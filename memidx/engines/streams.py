@@ -38,6 +38,7 @@ class Found(NamedTuple):
     sections: tuple[SectionScore, ...]  # every section within the window
     pages: tuple[SectionScore, ...]  # the best section of each page
     weight: float = 1.0  # how much this stream can tell the pages of this question apart
+    whole: Mapping[int, float] | None = None  # what a page scores as a whole, in units of the sections' scores
 
 
 NOTHING = Found((), ())
@@ -46,6 +47,13 @@ NOTHING = Found((), ())
 def lexical_stream(snapshot: Snapshot, query: ParsedQuery, pages: PageSet | None, window: int) -> Found:
     """Sections by BM25."""
     return best_per_page(snapshot.lexical.search(query, window, pages))
+
+
+def with_whole_pages(snapshot: Snapshot, query: ParsedQuery, pages: PageSet | None, window: int, found: Found) -> Found:
+    """The lexical stream with what its pages score as a whole, so that the best page has the best section's score."""
+    whole = snapshot.lexical.whole_pages(query, window, pages) if found.pages else {}
+    unit = found.pages[0].score / max(whole.values()) if whole else 0.0
+    return found._replace(whole={page: score * unit for page, score in whole.items()})
 
 
 def vector_stream(  # noqa: PLR0917 - everything the stream works with
@@ -70,7 +78,10 @@ def vector_stream(  # noqa: PLR0917 - everything the stream works with
 
 
 def compared(snapshot: Snapshot, vector: NDArray[np.float32], found: Mapping[str, Found]) -> Found:
-    """The vector stream with the cosines of what the others found, however low, and the contrast as its weight."""
+    """The vector stream with the cosines of what the others found, however low, and of its pages as a whole.
+
+    Its weight is the contrast. The direction of a page is that of its sections together.
+    """
     near = found["vector"]
     known = {score.section for score in near.sections}
     others = {s.section for name, f in found.items() if name != "vector" for s in f.sections} - known
@@ -79,7 +90,11 @@ def compared(snapshot: Snapshot, vector: NDArray[np.float32], found: Mapping[str
     more = [SectionScore(row.id, row.page, cosine) for (row, _), cosine in zip(placed, cosines, strict=True)]
     whole = best_per_page([*near.sections, *more])
     best = whole.pages[0].score if whole.pages else 0.0
-    return whole._replace(weight=contrast(best, snapshot.vectors.background(vector)))
+    rows = snapshot.catalog.vectors_by_page([score.page for score in whole.pages])
+    together = snapshot.vectors.mean_cosines(vector, list(rows.values()))
+    return whole._replace(
+        weight=contrast(best, snapshot.vectors.background(vector)), whole=dict(zip(rows, together, strict=True))
+    )
 
 
 def _nearest(

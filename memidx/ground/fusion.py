@@ -56,6 +56,19 @@ def contrast(best: float, background: float) -> float:
     return min(1.0, max(0.0, best - background))
 
 
+def blend(
+    best: Sequence[tuple[int, float]], whole: Mapping[int, float] | None, share: float
+) -> Sequence[tuple[int, float]]:
+    """(page, score), best first: each page's best section and, by ``share`` in [0, 1], the page as a whole.
+
+    A section alone may match by chance, and a page alone may say much about other things too: what both say holds.
+    """
+    if whole is None:
+        return best
+    both = [(page, (1 - share) * score + share * whole.get(page, 0.0)) for page, score in best]
+    return sorted(both, key=lambda item: -item[1])  # stable: of equals the one whose section came first
+
+
 def fuse(streams: Streams, form: Form, only: AbstractSet[int] | None = None) -> dict[int, dict[str, Share]]:
     """Shares of every item, or of those in ``only``, of (item, score) lists, best first.
 

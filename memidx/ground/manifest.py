@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from memidx.ground.errors import BrokenSnapshotError, OtherFormatError
 from memidx.ground.model import ModelIdentity
 
-FORMAT = 4
+FORMAT = 5
 
 
 class FileDigest(NamedTuple):

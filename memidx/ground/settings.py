@@ -79,6 +79,10 @@ class FusionSettings(NamedTuple):
     k: Annotated[int, "rrf: its constant"] = 60
     lexical: Annotated[float, "convex: weight of the lexical stream"] = 0.7
     vector: Annotated[float, "convex: weight of the vector stream, times the contrast of its best match"] = 2.0
+    page: Annotated[
+        float,
+        "convex: how much of a page's lexical and vector score is that of the page as a whole, beside its best section",
+    ] = 0.4
     title: Annotated[
         float,
         "convex: weight of a prefix, tag or entity in the title stream; an exact title decides by itself",

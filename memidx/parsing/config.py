@@ -245,5 +245,7 @@ def _check_number(number: float, text: str, dotted: str, where: str) -> None:
             f"{where}: ranking.relevance_floor must be below {SENTINEL}, not '{text}': pages that words found count as "
             f"{SENTINEL} relevant, and would be dropped"
         )
+    if dotted == "fusion.page" and number > 1:
+        raise ConfigError(f"{where}: fusion.page is a share, at most 1, not '{text}'")
     if dotted == "sections.max_chars" and number < MIN_SECTION_CHARS:
         raise ConfigError(f"{where}: sections.max_chars must be at least {MIN_SECTION_CHARS}, not '{text}'")

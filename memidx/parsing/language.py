@@ -70,13 +70,14 @@ def page_language(page: Page, own: str) -> str:
     return _by_alphabet(sample) or _by_words(sample, own)
 
 
-def question_language(text: str, languages: Sequence[str]) -> str:
-    """Which of ``languages`` a question is asked in; the first of them in doubt."""
+def question_language(text: str, languages: Sequence[str]) -> str | None:
+    """Which of ``languages`` a question is asked in; the earlier of two as likely, None if nothing tells."""
     if (found := _by_alphabet(text)) in languages:
         return found
     words = Counter(_WORD.findall(text.lower()))
     counts = {name: _count(words, name) for name in languages}
-    return max(languages, key=lambda name: counts[name])
+    best = max(languages, key=lambda name: counts[name])
+    return best if counts[best] else None
 
 
 def _said(fields: Iterable[Field]) -> str | None:

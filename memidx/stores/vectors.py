@@ -88,6 +88,18 @@ class Vectors:
         length = float(np.sqrt(np.einsum("i,i->", total, total, optimize=False)))
         return (total / length).astype(np.float32) if length else None
 
+    def mean_cosines(self, query: NDArray[np.float32], groups: Sequence[Sequence[int]]) -> list[float]:
+        """The cosine of ``query`` with the direction of each group of rows together; 0 for rows that cancel out."""
+        if not groups:
+            return []
+        rows = self.rows([number for group in groups for number in group]).astype(np.float64)
+        starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+        totals = np.add.reduceat(rows, starts, axis=0)
+        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals, optimize=False))
+        products = np.einsum("ij,j->i", totals, query.astype(np.float64), optimize=False)
+        cosines: list[float] = _rounded(products / np.where(lengths > 0, lengths, np.inf)).tolist()
+        return cosines
+
     def background(self, query: NDArray[np.float32]) -> float:
         """The mean cosine of all rows with ``query``; of an even sample when there are many. 0 when there are none."""
         count = len(self)
@@ -148,7 +160,7 @@ def dots(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.fl
         return products
 
 
-def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+def _rounded(scores: NDArray[np.float32] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Raises BrokenSnapshotError for what no cosine can be."""
     if scores.size:
         check_cosine(float(np.abs(scores).max()), "the vectors of the snapshot")

@@ -128,6 +128,16 @@ class Catalog:
             rows.update(row for (row,) in found)
         return sorted(rows)
 
+    def vectors_by_page(self, pages: Iterable[int]) -> dict[int, list[int]]:
+        """The vector row of each section of these pages, by page; pages without one are left out."""
+        rows: dict[int, list[int]] = {}
+        for chunk in chunks(sorted(set(pages))):
+            marks = ",".join("?" * len(chunk))
+            sql = f"SELECT page, vector FROM sections WHERE vector IS NOT NULL AND page IN ({marks}) ORDER BY page, id"
+            for page, row in self._rows(sql, chunk):
+                rows.setdefault(page, []).append(row)
+        return rows
+
     def live_vectors(self) -> list[int]:
         """The distinct vector rows that any section has, in ascending order."""
         return [

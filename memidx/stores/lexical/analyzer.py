@@ -81,11 +81,14 @@ class Analyzer:
                 found.append(terms)
         return found
 
-    def words(self, folded: str) -> list[Word]:
-        """The words of a folded text, in order."""
+    def words(self, folded: str, language: str | None = None) -> list[Word]:
+        """The words of a folded text, in order. ``language`` is what it is asked in; None: what it looks like."""
+        if self.others and language is None:
+            language = question_language(folded, (self.language, *self.others))
         plain = self._plain.analyze(folded)
-        stop = _stopwords(question_language(folded, (self.language, *self.others)) if self.others else self.language)
-        return [Word(term, word in stop) for term, word in zip(self._terms(folded, plain), plain, strict=True)]
+        stop = _stopwords(language or self.language)
+        terms = self._terms(folded, plain, language)
+        return [Word(term, word in stop) for term, word in zip(terms, plain, strict=True)]
 
     def forms(self, word: str) -> list[str]:
         """The index terms of a word by itself, in all languages."""
@@ -95,7 +98,7 @@ class Analyzer:
         """The terms of a query's words outside phrases, each with the folded word as it was typed."""
         folded = "\n".join(text for term in query.terms for text in tokens.prepare(term).words)
         plain = self._plain.analyze(folded)
-        return dict(zip(self._terms(folded, plain), plain, strict=True))
+        return dict(zip(self._terms(folded, plain, self._asked_in(query)), plain, strict=True))
 
     def counted(self, text: str) -> dict[str, tuple[str, int]]:
         """The terms of a text's words but stop words, each with the word, folded, and its number."""
@@ -109,17 +112,28 @@ class Analyzer:
     def query_terms(self, query: ParsedQuery) -> list[str]:
         """The terms of a query's words and phrases, distinct, without stop words if others remain."""
         ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
-        words = self.words("\n".join(text for r in ready for text in (*r.words, r.parts)))
+        folded = "\n".join(text for r in ready for text in (*r.words, r.parts))
+        words = self.words(folded, self._asked_in(query))
         telling = dict.fromkeys(word.term for word in words if not word.stop)
         return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
 
-    def _terms(self, folded: str, plain: list[str]) -> list[str]:
-        """The terms of a folded text's words; ``plain`` are the words."""
-        terms = self.text.analyze(folded)
+    def _asked_in(self, query: ParsedQuery) -> str | None:
         if not self.others:
+            return None
+        return question_language(" ".join((*query.terms, *query.phrases)), (self.language, *self.others))
+
+    def _terms(self, folded: str, plain: list[str], language: str | None) -> list[str]:
+        """The terms of a folded text's words; ``plain`` are the words.
+
+        A question whose language is known is not looked for in the others' ways: two languages write the same letters
+        and mean other words. Names are found there all the same, by the field's own analysis.
+        """
+        terms = self.text.analyze(folded)
+        others = self.others if language is None else [name for name in self.others if name == language]
+        if not others:
             return terms
         return [
-            VARIANT.join(dict.fromkeys((term, *(t for language in self.others for t in self._other(word, language)))))
+            VARIANT.join(dict.fromkeys((term, *(t for name in others for t in self._other(word, name)))))
             for term, word in zip(terms, plain, strict=True)
         ]
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 from tantivy import Occur, Query, Schema, Searcher
 
 from memidx.ground.edits import Correction, edits, one_edit
+from memidx.ground.query import ParsedQuery
 from memidx.parsing import tokens
 from memidx.stores.lexical.analyzer import VARIANT, variants
-from memidx.stores.lexical.schema import BODY, EXACT, PAGE
+from memidx.stores.lexical.schema import BODY, EXACT, PAGE, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from memidx.ground.pageset import PageSet
-    from memidx.ground.query import ParsedQuery
     from memidx.stores.lexical.analyzer import Analyzer
 
 _WHOLE_WEIGHT: Final = 2.0
@@ -109,6 +109,11 @@ class Matcher:
         clauses = [(Occur.Must, Query.boolean_query(wanted))]
         return self._constrain(clauses, query, pages)
 
+    def whole(self, query: ParsedQuery, pages: PageSet | None) -> Query | None:
+        """The query's words in pages as a whole; None if it has none. Each page is one document."""
+        wanted = [(Occur.Should, self._word(term, WHOLE)) for term in self.terms(query)]
+        return self._constrain([(Occur.Must, Query.boolean_query(wanted))], ParsedQuery(), pages) if wanted else None
+
     def covering(self, weights: Mapping[str, float], query: ParsedQuery, pages: PageSet | None) -> Query | None:
         """A query whose score is the sum of the weights of the words that a section holds."""
         wanted = [(Occur.Should, Query.const_score_query(self._word(term), weight)) for term, weight in weights.items()]
@@ -143,27 +148,28 @@ class Matcher:
     def _pages(self, pages: Iterable[int]) -> Query:
         return Query.term_set_query(self.schema, PAGE, sorted(pages))
 
-    def _word(self, term: str) -> Query:
+    def _word(self, term: str, field: str = BODY) -> Query:
         if VARIANT in term:
-            return self._variants([v for v in variants(term) if self.frequency(v)])
+            return self._variants([v for v in variants(term) if self.frequency(v)], field)
         if not tokens.is_short_run(term):
-            return Query.term_query(self.schema, BODY, term, index_option="freq")
+            return Query.term_query(self.schema, field, term, index_option="freq")
         found = [word for word, _ in self._searcher.terms_with_prefix(BODY, term)]
         if not found:
             return Query.empty_query()
         score = idf(self._searcher.num_docs, self.frequency(term))
-        return Query.const_score_query(Query.term_set_query(self.schema, BODY, found), score)
+        return Query.const_score_query(Query.term_set_query(self.schema, field, found), score)
 
-    def _variants(self, terms: list[str]) -> Query:
+    def _variants(self, terms: list[str], field: str) -> Query:
         """Any of the terms. Each counts as if it stood wherever one of them does: together they are one word."""
         if not terms:
             return Query.empty_query()
         if len(terms) == 1:
-            return self._word(terms[0])
+            return self._word(terms[0], field)
         documents = self._searcher.num_docs
         together = idf(documents, sum(map(self.frequency, terms)))
         weighted = [
-            Query.boost_query(self._word(term), together / idf(documents, self.frequency(term))) for term in terms
+            Query.boost_query(self._word(term, field), together / idf(documents, self.frequency(term)))
+            for term in terms
         ]
         return Query.boolean_query([(Occur.Should, query) for query in weighted])
 

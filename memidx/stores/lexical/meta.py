@@ -1,6 +1,6 @@
 """What an index says of itself: Tantivy's ``meta.json``, and our settings in the ``payload`` it keeps for its users.
 
-{"format": 2, "language": "english", "others": ["german"], "sizes": {"<file>": <bytes>, …}}
+{"format": 3, "language": "english", "others": ["german"], "sizes": {"<file>": <bytes>, …}}
 
 ``others`` are the languages of single pages.
 """
@@ -15,7 +15,7 @@ from memidx.ground.errors import BrokenSnapshotError
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 META: Final = "meta.json"
 
 

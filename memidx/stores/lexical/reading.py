@@ -70,6 +70,14 @@ class LexicalIndex:
             wanted = self._matcher.query(query, pages)
             return [] if wanted is None else self._top(wanted, limit)
 
+    def whole_pages(self, query: ParsedQuery, limit: int, pages: PageSet | None = None) -> dict[int, float]:
+        """The best ``limit`` pages by BM25 over all of a page's text, best first. Phrases are not looked at."""
+        if limit < 1 or not query.has_words:
+            return {}
+        with guarded(self.folder):
+            wanted = self._matcher.whole(query, pages)
+            return {} if wanted is None else {hit.page: hit.score for hit in self._top(wanted, limit)}
+
     def constrained(self, query: ParsedQuery, pages: PageSet | None = None) -> frozenset[int] | None:
         """The sections that hold every phrase and no excluded word, for streams that cannot tell by themselves.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tantivy import Document, IndexWriter, Schema
@@ -13,11 +14,13 @@ from memidx.parsing import tokens
 from memidx.stores.lexical import files, meta
 from memidx.stores.lexical.analyzer import Analyzer
 from memidx.stores.lexical.guard import guarded
-from memidx.stores.lexical.schema import BODY, EXACT, PAGE, RAW, SECTION, create_index, make_schema, open_index
+from memidx.stores.lexical.schema import BODY, EXACT, PAGE, RAW, SECTION, WHOLE, create_index, make_schema, open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from memidx.parsing.tokens import Prepared
 
 # The most Tantivy allows a thread. It is a ceiling at which a segment is closed, not an allocation: a writer takes
 # about 1.3 times the text, and below the ceiling there is one segment.
@@ -38,6 +41,7 @@ class LexicalRow(NamedTuple):
 def write_index(folder: Path, rows: Iterable[LexicalRow], language: str, *, memory: int = MEMORY) -> None:
     """Write an index of ``rows``, which may be a stream, into ``folder``. Equal rows give equal bytes.
 
+    The sections of a page come one after the other, and have its language.
     Raises ConfigError for an unknown language. ``memory`` in bytes: one segment takes at most as much while written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,24 +99,33 @@ def _add(writer: IndexWriter, rows: Iterable[LexicalRow], analyzer: Analyzer) ->
     """Add the rows, and tell which languages beside the index's own they have."""
     schema = make_schema()
     others: set[str] = set()
-    for row in rows:
-        if row.language:
-            others.add(row.language)
-        stemmed = partial(analyzer.stemmed, language=row.language) if row.language else str
-        writer.add_document(_document(row, schema, stemmed))
+    for _, sections in groupby(rows, key=lambda row: row.page):
+        page = list(sections)
+        language = page[0].language
+        if language:
+            others.add(language)
+        stemmed = partial(analyzer.stemmed, language=language) if language else str
+        ready = [tokens.prepare(row.title, "\n".join(row.heading), row.text) for row in page]
+        ready = [r._replace(words=tuple(map(stemmed, r.words))) for r in ready]
+        for number, (row, prepared) in enumerate(zip(page, ready, strict=True)):
+            whole = [] if number else _whole(page, ready, stemmed)
+            writer.add_document(_document(row, prepared, whole, schema))
     return others
 
 
-def _document(row: LexicalRow, schema: Schema, stemmed: Callable[[str], str]) -> Document:
-    ready = tokens.prepare(row.title, "\n".join(row.heading), row.text)
-    words = map(stemmed, ready.words)
-    return Document.from_dict(
-        {
-            BODY: [value for value in (*words, ready.parts, ready.tails) if value],
-            EXACT: ready.exact,
-            SECTION: row.section,
-            PAGE: row.page,
-            RAW: row.text.encode("utf-8", "replace"),
-        },
-        schema,
-    )
+def _whole(page: Sequence[LexicalRow], ready: Sequence[Prepared], stemmed: Callable[[str], str]) -> list[str]:
+    """What counts for the page as a whole: its title once, each heading once, and all texts."""
+    headings = dict.fromkeys(row.heading[-1] for row in page if row.heading)
+    texts = (value for prepared in ready for value in (prepared.words[2], prepared.parts))
+    return list(filter(None, (ready[0].words[0], stemmed(tokens.fold("\n".join(headings))), *texts)))
+
+
+def _document(row: LexicalRow, ready: Prepared, whole: list[str], schema: Schema) -> Document:
+    fields = {
+        BODY: [value for value in (*ready.words, ready.parts, ready.tails) if value],
+        EXACT: ready.exact,
+        SECTION: row.section,
+        PAGE: row.page,
+        RAW: row.text.encode("utf-8", "replace"),
+    }
+    return Document.from_dict({**fields, WHOLE: whole} if whole else fields, schema)
