@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["unchanged", "full", "update"]
 RECALL_QUESTIONS = 200
+GRAPH_ROWS = 512  # added at a time: a build that is stopped waits for so many
 
 
 class BuildReport(NamedTuple):
@@ -198,8 +199,7 @@ class _Work:
 
         (self.folder / VECTORS).mkdir()
         writer = VectorWriter(self.folder / VECTORS / BASE)
-        settings = self.inputs.settings.vector
-        if settings.graph == "never":
+        if self.inputs.settings.vector.graph != "always":
             return writer, None
         from memidx.stores.graph import GraphBuilder
 
@@ -212,15 +212,15 @@ class _Work:
         if writer is None or embedder is None:
             return None
         writer.close()
-        if graph is None:
-            return None
         settings = self.inputs.settings.vector
-        if settings.graph == "auto" and intake.next_row > settings.graph_max:
-            graph.abandon()
+        # How many vectors there are is only known now. A graph that is begun before, beside the rest of the build,
+        # would be in vain for most vaults, and takes as long as all the rest.
+        wanted = settings.graph == "auto" and settings.graph_min <= intake.next_row <= settings.graph_max
+        if graph is None and not wanted:
             return None
         import numpy as np
 
-        from memidx.stores.graph import FILE
+        from memidx.stores.graph import FILE, GraphBuilder
         from memidx.stores.vectors import Vectors
 
         # What people type looks like titles and headings, and unlike stored vectors, which a graph finds too easily.
@@ -230,6 +230,15 @@ class _Work:
         dimension = embedder.identity.dimension
         base = Vectors.open(self.folder / VECTORS, [intake.next_row], dimension).base
         questions = np.stack(asked) if asked else np.zeros((0, dimension), np.float32)
+        if graph is None:
+            graph = GraphBuilder(dimension, len(base))
+            try:
+                for start in range(0, len(base), GRAPH_ROWS):
+                    graph.append(base[start : start + GRAPH_ROWS])
+                return graph.finish(self.folder / VECTORS / FILE, base, questions)
+            except BaseException:
+                graph.abandon()
+                raise
         return graph.finish(self.folder / VECTORS / FILE, base, questions)
 
     # -- in part --------------------------------------------------------------------------------------------------

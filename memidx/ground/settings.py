@@ -56,7 +56,11 @@ class VectorSettings(NamedTuple):
         str,
         "put before a page's text by model2vec and fastembed; auto: as its files say",
     ] = "auto"
-    graph: Annotated[str, "build the HNSW graph: auto (up to graph_max vectors), always or never"] = "auto"
+    graph: Annotated[str, "build the HNSW graph: auto (from graph_min to graph_max vectors), always or never"] = "auto"
+    graph_min: Annotated[
+        int,
+        "with auto, fewer distinct vectors than this are scanned exactly and not graphed",
+    ] = 100_000
     graph_max: Annotated[
         int,
         "with auto, more distinct vectors than this are scanned exactly and not graphed",
@@ -200,6 +204,7 @@ class Settings(NamedTuple):
             "language": self.lexical.language,
             "by_page": self.lexical.by_page,
             "graph": self.vector.graph,
+            "graph_min": self.vector.graph_min,
             "graph_max": self.vector.graph_max,
         }
         return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()

@@ -51,6 +51,7 @@ class GraphBuilder:
         self._index.set_num_threads(1)
         self._rows = 0
         self._error: Exception | None = None
+        self._abandoned = False
         self._queue: queue.Queue[NDArray[np.float32] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="memidx-graph", daemon=True)
         self._thread.start()
@@ -74,13 +75,14 @@ class GraphBuilder:
         return report
 
     def abandon(self) -> None:
-        """Stop without a result."""
+        """Stop without a result, after the rows that are being added and before those that wait."""
+        self._abandoned = True
         self._queue.put(None)
         self._thread.join()
 
     def _work(self) -> None:
         while (rows := self._queue.get()) is not None:
-            if self._error:
+            if self._error or self._abandoned:
                 continue
             try:
                 needed = self._rows + len(rows)

@@ -156,27 +156,30 @@ def compact(source: bytes) -> bytes:
         raise ValueError("another kind of tokenizer")
     if any(SPACE in piece.lstrip(SPACE) for piece in vocabulary):
         raise ValueError("a piece spans words")
+    import numpy as np  # whoever reads the JSON has much to embed, and numpy already
+
     chars = sorted(piece for piece in vocabulary if len(piece) == 1)
-    ranks: dict[int, int] = {}  # by both pieces in one number: tuples would take three times as long
-    made: list[int] = []
-    for rank, merge in enumerate(model["merges"]):
-        left, right = merge.split(" ") if isinstance(merge, str) else merge
-        ranks[vocabulary[left] << BITS | vocabulary[right]] = rank
-        made.append(vocabulary[left + right])
-    keys = sorted(ranks)
-    columns: list[list[int]] = [
-        [bisect_left(keys, left << BITS) for left in range(len(vocabulary) + 1)],
-        [ranks[key] for key in keys],
+    pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
+    lefts = np.array([vocabulary[left] for left, _ in pairs], np.int64)
+    rights = np.array([vocabulary[right] for _, right in pairs], np.int64)
+    made = np.array([vocabulary[left + right] for left, right in pairs], np.int64)
+    ranks = np.lexsort((rights, lefts))  # a row is a merge, by its left piece and then its right one
+    keys = (lefts << BITS | rights)[ranks]
+    if (keys[1:] == keys[:-1]).any():
+        raise ValueError("two merges of one pair")
+    columns = [
+        np.searchsorted(keys, np.arange(len(vocabulary) + 1) << BITS),
+        ranks,
         [ord(char) for char in chars],
-        [key & ((1 << BITS) - 1) for key in keys],
-        [made[ranks[key]] for key in keys],
+        rights[ranks],
+        made[ranks],
         [vocabulary[char] for char in chars],
         [vocabulary[f"<0x{byte:02X}>"] for byte in range(256)],
     ]
     counts = len(vocabulary), len(keys), len(chars)
+    layout = _layout(*counts)
     body = b"".join(
-        struct.pack(f"<{count}{code}", *column)
-        for (code, _, count), column in zip(_layout(*counts), columns, strict=True)
+        np.asarray(column, f"<u{size}").tobytes() for (_, size, _), column in zip(layout, columns, strict=True)
     )
     header = HEADER.pack(MAGIC, hashlib.sha256(source).digest(), hashlib.sha256(body).digest(), *counts)
     return header + body

@@ -33,6 +33,7 @@ TABLE_BYTES, TABLE_SHA256 = 16_384_096, "64b47a2dc493cb8e85944076601189739852d7b
 TOKENIZER_BYTES, TOKENIZER_SHA256 = 1_842_795, "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83"
 REMEDY = "reinstall it: pip install --force-reinstall wordllama==0.2.2.post0"
 BATCH = 512
+ROOM = 1024  # tokens
 FEW = 64
 MUCH = 50_000  # characters: from here on reading the tokenizer pays
 MAX_HEADER = 1 << 20
@@ -130,12 +131,15 @@ class Wordllama:
         sums = np.zeros((len(texts), DIMENSION), np.float32)
         # Casting the whole table takes 30 ms and 32 MB: a changed page does without. The numbers are the same.
         table = self.table if len(texts) > FEW or "table" in self.__dict__ else self.mapped
+        room = np.empty((ROOM, DIMENSION), table.dtype)
         for start in range(0, len(texts), BATCH):
             batch = [_flat(text) for text in texts[start : start + BATCH]]
             for row, ids in enumerate(self._tokens(batch), start):
                 if ids:
+                    # One place for all: memory that is asked for anew is slower than what is done with it.
+                    rows = table.take(ids, 0, room[: len(ids)], "clip") if len(ids) <= ROOM else table[ids]
                     # Rows are added one after the other, so the sum has the same bits on every processor.
-                    np.add.reduce(table[ids].astype(np.float32, copy=False), axis=0, out=sums[row])
+                    np.add.reduce(rows.astype(np.float32, copy=False), axis=0, out=sums[row])
         return to_unit(sums)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -168,7 +172,8 @@ def _flat(text: str) -> str:
 
     Half a surrogate pair, which is how Python reads a byte of a command line that is not UTF-8, is no text.
     """
-    return " ".join(text.split()).encode("utf-8", "replace").decode("utf-8")
+    flat = " ".join(text.split())
+    return flat if flat.isascii() else flat.encode("utf-8", "replace").decode("utf-8")
 
 
 def _package_folder() -> Path:
