@@ -111,7 +111,7 @@ class Snapshots:
 
     def __init__(self, root: Path, place: Path) -> None:
         self.whole, self.broken = place / "whole", place / "broken"
-        memidx.open_vault(root).export(self.whole)
+        memidx.open_vault(root, vector=VectorSettings(graph="always")).export(self.whole)
         self.dice = random.Random(7)
         self.embedder = open_embedder("wordllama")
         assert self.embedder is not None and self.embedder.embed_query("deploy").any()

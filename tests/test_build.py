@@ -279,16 +279,42 @@ def test_b6_every_truncated_or_missing_file_is_noticed_and_rebuilt(repo):
 
 @pytest.mark.parametrize("name", ["catalog.db", "lexical/meta.json", "vectors/graph.hnsw", "manifest.json"])
 def test_b6_zeroed_files_of_the_right_size_are_noticed(vault, name):
+    graph = VectorSettings(graph="always", graph_from=1)
+    vault.settings = memidx.ground.settings.Settings(vector=graph)
     key = vault.build().key
     whole = files_of(vault, key)
     path = vault.snapshots.folder(key) / name
     path.write_bytes(bytes(len(whole[name])))
     if name != "manifest.json":
         assert check_digests(vault.snapshots.folder(key), read_manifest(vault.snapshots.folder(key))) == [name]
-    vault.settings = memidx.ground.settings.Settings(vector=VectorSettings(graph_from=1))
     assert vault.query("deploy rollback").hits
     if name != "vectors/graph.hnsw":
         assert files_of(vault, key) == whole
+
+
+def test_a_graph_is_built_for_vaults_of_a_size_that_gains(vault):
+    def graph_of(**chosen):
+        vault.settings = memidx.ground.settings.Settings(vector=VectorSettings(**chosen))
+        files = files_of(vault, vault.build().key)
+        return files.get("vectors/graph.hnsw"), json.loads(files["manifest.json"])["graph"]
+
+    rows = read_manifest(vault.snapshots.folder(vault.build().key)).vectors["base"]
+    always, about = graph_of(graph="always")
+    assert always and about["rows"] == rows
+    assert graph_of() == graph_of(graph="never") == (None, None)
+    assert graph_of(graph_min=rows, graph_max=rows) == (always, about), "begun late, the same bytes"
+    assert graph_of(graph_min=rows + 1) == graph_of(graph_min=0, graph_max=rows - 1) == (None, None)
+
+
+def test_a_confidence_of_nought_is_kept(repo):
+    repo.write(
+        {"a.md": "---\nconfidence: 0\n---\n# Doubtful\n", "b.md": "---\nactive: false\npinned: false\n---\n# B\n"}
+    )
+    vault = memidx.open_vault(repo.root)
+    vault.build()
+    snapshot, *_ = vault.open_snapshot()
+    metas = {page.path: page.meta for page in snapshot.catalog.all_pages()}
+    assert metas == {"a.md": {"confidence": 0.0}, "b.md": {"active": False}}
 
 
 def test_b6_a_snapshot_of_another_format_is_rebuilt(vault):

@@ -21,8 +21,9 @@ def test_nothing_built_yet_and_status_builds_nothing(repo):
 
 def test_up_to_date_with_its_facts(repo):
     repo.write({"a.md": "# A\n", "_rules/b.md": "# B\n", "c.md": "# C\n"})
-    memidx("build", cwd=repo.root, model=True)
-    lines = memidx("status", cwd=repo.root, model=True).out.splitlines()
+    graph = {"MEMIDX_VECTOR_GRAPH": "always"}
+    memidx("build", cwd=repo.root, model=True, env=graph)
+    lines = memidx("status", cwd=repo.root, model=True, env=graph).out.splitlines()
     assert lines[0] == "up to date"
     assert "pages      3: 2 note, 1 rule" in lines
     assert "sections   3, 3 distinct vectors" in lines

@@ -72,7 +72,7 @@ class Lab:
 
     def __init__(self, place: Path, model: str) -> None:
         self.place = place
-        self.env = {"MEMIDX_VECTOR_MODEL": model}
+        self.env = {"MEMIDX_VECTOR_MODEL": model, "MEMIDX_VECTOR_GRAPH": "always"}
         self.root = place / "work"
         self.repo = self.root / "repo"
         env = {**os.environ, "PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'tests'}", "TOKENIZERS_PARALLELISM": "false"}

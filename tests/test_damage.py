@@ -42,7 +42,7 @@ VECTORS = {"wanted": True}  # words alone are enough, and much quicker, where a 
 
 
 def run(*args: str, **how: object) -> Done:
-    return memidx(*args, model=VECTORS["wanted"], **how)
+    return memidx(*args, model=VECTORS["wanted"], env={"MEMIDX_VECTOR_GRAPH": "always"}, **how)
 
 
 def body(number: int) -> str:

@@ -86,7 +86,7 @@ def settings_text() -> str:
         "`--set query.limit=5` on the command line. An unknown name is an error that says which one is near.",
         "`memidx init` writes a config file with every setting commented out.",
         "",
-        "A build depends on `pages.*`, `sections.*`, `lexical.*`, `vector.model`, its prefixes, `vector.graph` and `vector.graph_max`:",
+        "A build depends on `pages.*`, `sections.*`, `lexical.*`, `vector.model`, its prefixes, `vector.graph`, `vector.graph_min` and `vector.graph_max`:",
         "change one of these and the next query or build makes a new snapshot. The others only change what a query does.",
     ]
     for part, values in as_plain(Settings()).items():

@@ -136,6 +136,28 @@ def test_graph_is_the_same_file_twice_and_finds_what_it_says(tmp_path):
     assert recall == pytest.approx(report.recall, abs=0.02) and recall > 0.9
 
 
+def test_a_graph_that_is_given_up_leaves_what_waits():
+    """Ctrl-C at 10,000 pages took as long as all the rows that the graph was behind."""
+    builder = GraphBuilder(16, 4)
+    held = builder._index
+
+    class Slow:
+        added = 0
+
+        def add_items(self, rows, *_, **__):
+            builder._abandoned = True  # as if it were given up while the first rows are added
+            Slow.added += len(rows)
+
+        def __getattr__(self, name):
+            return getattr(held, name)
+
+    builder._index = Slow()
+    for start in range(0, 300, 3):
+        builder.append(unit_rows(300)[start : start + 3])
+    builder.abandon()
+    assert Slow.added == 3 and not builder._thread.is_alive()
+
+
 def test_b10_a_graph_never_gives_more_than_it_holds(tmp_path):
     rows = unit_rows(2)
     report = build_graph(tmp_path, rows, rows)

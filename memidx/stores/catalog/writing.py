@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
@@ -10,7 +9,17 @@ from typing import TYPE_CHECKING, Self
 from memidx.ground.errors import MemidxError
 from memidx.ground.fold import fold_name
 from memidx.stores.catalog.reading import Catalog
-from memidx.stores.catalog.rows import BY_PAGE, INDEXES, SCHEMA, SectionRow, chunks, meta_json, page_names, to_bytes
+from memidx.stores.catalog.rows import (
+    BY_PAGE,
+    INDEXES,
+    SCHEMA,
+    SectionRow,
+    chunks,
+    heading_json,
+    meta_json,
+    page_names,
+    to_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +27,8 @@ if TYPE_CHECKING:
 
     from memidx.ground.diagnostics import Diagnostic
     from memidx.ground.page import Page
+
+DISTINCT = frozenset({"names", "fields", "labels"})  # what a page says twice is there once
 
 
 @contextmanager
@@ -71,44 +82,29 @@ class CatalogWriter(Catalog):
                 meta_json(page),
             ),
         )
-        self._db.executemany(
-            "INSERT INTO sections VALUES (?,?,?,?,?,?,?,?)",
-            [
-                (
-                    s.id,
-                    s.page,
-                    json.dumps(s.heading, ensure_ascii=False),
-                    s.anchor,
-                    s.line,
-                    s.end_line,
-                    s.digest,
-                    s.vector,
-                )
-                for s in sections
-            ],
-        )
-        self._db.executemany(
-            "INSERT OR IGNORE INTO names VALUES (?,?,?)", [(n, page_id, s) for n, s in page_names(page)]
-        )
-        self._db.executemany(
-            "INSERT OR IGNORE INTO fields VALUES (?,?,?)",
-            sorted({(f.key.casefold(), f.value.casefold(), page_id) for f in page.fields}),
-        )
-        self._db.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?)", [(page_id, *link) for link in page.links])
-        self._db.executemany(
-            "INSERT OR IGNORE INTO labels VALUES (?,?,?,?)",
-            [(fold_name(k.label), page_id, k.form, k.target) for k in page.links if k.label and k.target],
-        )
+        self._insert("sections", 8, [(*s[:2], heading_json(s.heading), *s[3:]) for s in sections])
+        self._insert("names", 3, [(name, page_id, source) for name, source in page_names(page)])
+        self._insert("fields", 3, sorted({(f.key.casefold(), f.value.casefold(), page_id) for f in page.fields}))
+        self._insert("links", 7, [(page_id, *link) for link in page.links])
+        labels = [(fold_name(k.label), page_id, k.form, k.target) for k in page.links if k.label and k.target]
+        self._insert("labels", 4, labels)
         if language:
-            self._db.execute("INSERT INTO languages VALUES (?,?)", (page_id, language))
+            self._insert("languages", 2, [(page_id, language)])
         self.add_diagnostics(page.diagnostics, page_id)
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic], page_id: int | None = None) -> None:
         """Add findings; those without a page (what the listing could not take in) belong to no page."""
-        self._db.executemany(
-            "INSERT INTO diagnostics VALUES (?,?,?,?,?,?,?)",
+        self._insert(
+            "diagnostics",
+            7,
             [(page_id, to_bytes(d.path), d.line, d.col, d.severity, d.message, d.code) for d in diagnostics],
         )
+
+    def _insert(self, table: str, columns: int, rows: Sequence[tuple[object, ...]]) -> None:
+        """Add rows. Most pages have nothing for most tables."""
+        if rows:
+            once = "OR IGNORE" if table in DISTINCT else ""
+            self._db.executemany(f"INSERT {once} INTO {table} VALUES ({','.join('?' * columns)})", rows)
 
     def drop_listing_diagnostics(self) -> None:
         """Forget the findings that belong to no page; the new listing brings its own."""
