@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 from clirun import CHECKOUT, finished, memidx
 
 from memidx.ground.errors import MemidxError
+from memidx.parsing.page import parse_page
 from memidx.vault import Vault
 
 BROKEN = "---\ntitle: *Italic*\n---\n# Body\n\nlighthouse\n"
@@ -155,6 +158,36 @@ def test_a_model_that_is_missing_is_said_and_words_are_indexed(repo, tmp_path):
     done = memidx("build", cwd=repo.root, env={"MEMIDX_VECTOR_MODEL": f"fastembed:{tmp_path / 'no'}"})
     assert done.code == 0
     assert "no vector index" in done.err
+
+
+@pytest.mark.parametrize(
+    "stage", ["memidx.engines.intake.parse_page", "memidx.stores.lexical.files.settle", "memidx.stores.graph.measure"]
+)
+def test_an_interrupted_build_says_so_in_one_line_and_leaves_the_last_one(repo, monkeypatch, stage):
+    graph = {"MEMIDX_VECTOR_GRAPH": "always"}
+    repo.write({f"p{n}.md": f"# Page {n}\n\nlighthouse {n}\n" for n in range(9)})
+    before = memidx("build", "--json", cwd=repo.root, model=True, env=graph).json["snapshot"]
+    repo.write({"new.md": "# New\n\nharbour\n"})
+    module, _, name = stage.rpartition(".")
+    calls = []
+
+    def interrupted(*args, **how):
+        calls.append(args)
+        if name != "parse_page" or len(calls) == 5:
+            raise KeyboardInterrupt
+        return parse_page(*args, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib.import_module(module), name, interrupted)
+        done = memidx("build", "--full", cwd=repo.root, model=True, env=graph)
+    assert calls and (done.code, done.out) == (130, "")
+    assert done.err == "memidx: interrupted; a build counts when it is whole, so nothing is broken\n"
+    home = repo.git_dir / "memidx"
+    assert [path.name for path in (home / "snapshots").iterdir()] == [before]
+    assert not list((home / "staging").iterdir())
+    assert not [thread for thread in threading.enumerate() if thread.name == "memidx-graph"]
+    assert memidx("build", cwd=repo.root, model=True, env=graph).code == 0
+    assert "new.md" in memidx("query", "harbour", cwd=repo.root, model=True, env=graph).out
 
 
 def test_gc_keeps_what_is_in_use(repo):

@@ -53,8 +53,12 @@ def command(
     if dry_run:
         report = vault.plan(source, full=full)
     else:
-        with _progress(shown=door.say.talks_to_terminal and not quiet) as progress:
-            report = vault.build(source, full=full, progress=progress)
+        try:
+            with _progress(shown=door.say.talks_to_terminal and not quiet) as progress:
+                report = vault.build(source, full=full, progress=progress)
+        except KeyboardInterrupt:
+            door.say.note("interrupted; a build counts when it is whole, so nothing is broken")
+            raise
     seconds = time.perf_counter() - started
     if vault.model_error:  # said with --quiet too: a part of what was asked for failed
         door.say.note(f"no vector index: {visible(vault.model_error.message)}; {visible(vault.model_error.hint)}")
