@@ -1,7 +1,7 @@
 """snapshot = build(pages, config, model).
 
-A full build streams the pages once: parse, embed, and hand each section to the lexical index and the graph, which
-work in threads of their own. An update copies the catalog, links the immutable files of its base, and changes what
+A full build streams the pages once: parse, embed, and hand each section to the lexical index, which works in a thread
+of its own. A graph, where there is to be one, is built from the vectors. An update copies the catalog, links the immutable files of its base, and changes what
 changed. Both are made aside and published by one rename.
 """
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memidx.stores.vector_cache import VectorCache
 
 BATCH_SECTIONS = 512
+PORTION = 4096  # texts embedded at a time: only a page of some megabytes has more, and its vectors are large
 Known = Callable[[Sequence[bytes]], dict[bytes, "int | None"]]
 Progress = Callable[[int, int], None]  # pages done, pages in all
 
@@ -172,7 +173,7 @@ class Intake:
         cached = self.cache.get(list(wanted)) if self.cache else {}
         cached = {d: v for d, v in cached.items() if len(v) == 4 * dimension}
         missing = [d for d in wanted if d not in cached]
-        portion = self.embedder.portion if isinstance(self.embedder, Slow) else max(1, len(missing))
+        portion = self.embedder.portion if isinstance(self.embedder, Slow) else PORTION
         fresh: dict[bytes, bytes] = {}
         for start in range(0, len(missing), portion):
             some = missing[start : start + portion]

@@ -65,7 +65,10 @@ class VectorSettings(NamedTuple):
         int,
         "with auto, more distinct vectors than this are scanned exactly and not graphed",
     ] = 200_000
-    graph_from: Annotated[int, "use the graph for queries from this many distinct vectors on"] = 100_000
+    graph_from: Annotated[
+        int,
+        "a command uses the graph from this many distinct vectors on; a server from 5000, unless it is set here",
+    ] = 1_000_000
 
 
 class QuerySettings(NamedTuple):
