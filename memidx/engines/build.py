@@ -1,8 +1,8 @@
 """snapshot = build(pages, config, model).
 
 A full build streams the pages once: parse, embed, and hand each section to the lexical index, which works in a thread
-of its own. A graph, where there is to be one, is built from the vectors. An update copies the catalog, links the immutable files of its base, and changes what
-changed. Both are made aside and published by one rename.
+of its own. A graph, where there is to be one, is built from the vectors. An update copies the catalog, links the
+immutable files of its base, and changes what changed. Both are made aside and published by one rename.
 """
 
 from __future__ import annotations
