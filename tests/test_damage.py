@@ -42,7 +42,8 @@ VECTORS = {"wanted": True}  # words alone are enough, and much quicker, where a 
 
 
 def run(*args: str, **how: object) -> Done:
-    return memidx(*args, model=VECTORS["wanted"], env={"MEMIDX_VECTOR_GRAPH": "always"}, **how)
+    env = {"MEMIDX_VECTOR_GRAPH": "always"} if VECTORS["wanted"] else None
+    return memidx(*args, model=VECTORS["wanted"], env=env, **how)
 
 
 def body(number: int) -> str:
