@@ -114,10 +114,11 @@ def test_what_is_in_the_contract_is_printed(vault):
     vault.commit()
     vault.write({".pre-commit-config.yaml": "repos: []\n"})
     vault.write({"new.md": "# Newer\n\nintro\n\n[[a]] lighthouse\n", "copy.md": "# Lighthouse copy\n\nintro\n"})
+    graphed = ("--set", "vector.graph=always")  # so small a vault has none else
     printed = {
         "query": [["query", "lighthouse", "--json", "--explain"]],
-        "build": [["build", "--json", "--full"]],
-        "status": [["status", "--json", "--verify"]],
+        "build": [["build", "--json", "--full", *graphed]],
+        "status": [["status", "--json", "--verify", *graphed]],
         "show": [["show", "a.md", "--json"], ["show", "bad.md", "--json"]],
         "context": [["context", "lighthouse intro", "--json"]],
         "cite": [["cite", "a.md:9@HEAD", "--json"]],
