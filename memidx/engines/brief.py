@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memidx.ground.authority import claims_of, status_reasons
+from memidx.ground.authority import claims_of, counting_tags, status_reasons
 from memidx.ground.listing import path_key
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def brief(
 
 def in_force(row: PageRow, settings: AuthoritySettings, now: float) -> bool:
     """Whether nothing says that the page no longer holds: not superseded, inactive, deprecated or expired."""
-    claims = claims_of(row.kind, row.meta)
+    claims = claims_of(row.kind, row.meta, counting_tags(settings))
     tags = {tag.casefold() for tag in claims.tags}
     expires = row.meta.get("expires_at")
     expired = isinstance(expires, int) and expires < now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memidx.engines import streams
@@ -168,7 +168,7 @@ def answer(snapshot: Snapshot, question: Question, embedder: Embedder | None, se
         result.notices.append(f"'{correction.word}' stands nowhere; looked for '{correction.term}…' instead")
     chosen = ranking.candidates[: question.limit]
     if question.explain:
-        chosen = [replace(c, page=dated(c.page, question.changed)) for c in chosen]
+        chosen = [c._replace(page=dated(c.page, question.changed)) for c in chosen]
     result.hits = tuple(_hits(snapshot, question, chosen, ranking.found, settings, result=result))
     return result
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memidx.engines.references import successors
 from memidx.ground import composite
-from memidx.ground.authority import Authority, Claims, authority, claims_of, greatest_ratio
+from memidx.ground.authority import Authority, Claims, authority, claims_of, counting_tags, greatest_ratio
 from memidx.ground.comparability import comparable, level
 from memidx.ground.fusion import Form, Share, blend, decisive_share, fuse, fused_score
 from memidx.ground.gate import passes, relevance
@@ -62,8 +62,7 @@ class Order(NamedTuple):
     changed: Changed = unknown  # when pages without a date of their own changed
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A page with the numbers that decide its place."""
 
     page: PageRow
@@ -73,7 +72,7 @@ class Candidate:
     authority: Authority
     comparable: float = 1.0  # to the best match: how far its authority counts
     levelled: float = 1.0  # the factor on the match that takes back the rest
-    components: Mapping[str, float] = field(default_factory=dict)
+    components: Mapping[str, float] = MappingProxyType({})
     inherited: int | None = None  # the superseded page whose match this one took over
 
     @property
@@ -118,11 +117,11 @@ def rank(catalog: Catalog, found: Mapping[str, Found], settings: Settings, order
         ]
         for name, f in found.items()
     }
-    known: dict[Claims, Authority] = {}
-    candidates = []
-    for page, shares in fuse(lists, form).items():
-        candidate = Candidate(rows[page], shares, relevant[page], fused_score(shares), NEUTRAL)
-        candidates.append(_weigh(candidate, settings, order, known))
+    weigh = _Weigher(settings, order)
+    candidates = [
+        weigh(Candidate(rows[page], shares, relevant[page], fused_score(shares), NEUTRAL))
+        for page, shares in fuse(lists, form).items()
+    ]
     if order.by == "authority":
         if form.form != RRF:
             candidates = _bound(candidates, settings.authority, likeness)
@@ -139,7 +138,7 @@ def dated(page: PageRow, changed: Changed) -> PageRow:
 def _sorted(candidates: list[Candidate], changed: Changed) -> list[Candidate]:
     """In their order. When pages changed is asked only of those that are level without it: hardly ever."""
     level = Counter((c.rank, c.fused) for c in candidates)
-    settled = [replace(c, page=dated(c.page, changed)) if level[c.rank, c.fused] > 1 else c for c in candidates]
+    settled = [c._replace(page=dated(c.page, changed)) if level[c.rank, c.fused] > 1 else c for c in candidates]
     return sorted(settled, key=_place)
 
 
@@ -151,27 +150,41 @@ def _relevance(found: Mapping[str, Found]) -> dict[int, float]:
     }
 
 
-def _weigh(candidate: Candidate, settings: Settings, order: Order, known: dict[Claims, Authority]) -> Candidate:
-    page = candidate.page
-    if order.by == "authority":
-        claims = claims_of(page.kind, page.meta)
-        if claims not in known:  # most pages claim the same: nothing
-            known[claims] = authority(claims, settings.authority)
-        return replace(candidate, authority=known[claims])
-    if order.by == "composite":
+class _Weigher:
+    """Gives candidates their authority, or their composite score."""
+
+    def __init__(self, settings: Settings, order: Order) -> None:
+        self._settings = settings
+        self._order = order
+        self._known: dict[Claims, Authority] = {}  # most pages claim the same: nothing
+        self._counting = counting_tags(settings.authority)
+        self._weights = composite.rescale(settings.ranking.composite, order.weights)
+
+    def __call__(self, candidate: Candidate) -> Candidate:
+        if self._order.by == "authority":
+            claims = claims_of(candidate.page.kind, candidate.page.meta, self._counting)
+            if claims not in self._known:
+                self._known[claims] = authority(claims, self._settings.authority)
+            found = self._known[claims]
+            return candidate._replace(authority=found)
+        if self._order.by == "composite":
+            components = self._components(candidate)
+            fused = composite.composite(components, self._weights)
+            return candidate._replace(components=components, fused=fused)
+        return candidate
+
+    def _components(self, candidate: Candidate) -> dict[str, float]:
+        page, order = candidate.page, self._order
         used = order.usage.get(page.id, UNUSED)
         age = (order.now - page.changed_at) / DAY_SECONDS if page.changed_at is not None else None
         confidence = page.meta.get("confidence")
-        components = {
+        return {
             "relevance": min(candidate.relevance, 1.0),
             "recency": composite.recency(age, composite.half_life(page.meta.get("category", ()), page.kind)),
             "usefulness": composite.usefulness(used.helpful, used.unhelpful),
             "confidence": composite.NEUTRAL_CONFIDENCE if confidence is None else confidence,
             "access": composite.access(used.accesses),
         }
-        weights = composite.rescale(settings.ranking.composite, order.weights)
-        return replace(candidate, components=components, fused=composite.composite(components, weights))
-    return candidate
 
 
 def _bound(candidates: list[Candidate], settings: AuthoritySettings, likeness: Likeness) -> list[Candidate]:
@@ -198,7 +211,7 @@ def _bound(candidates: list[Candidate], settings: AuthoritySettings, likeness: L
         )
         factor = level(best.authority.value, candidate.authority.value, share)
         fused = candidate.fused * factor
-        bounded.append(replace(candidate, fused=fused, comparable=share, levelled=factor))
+        bounded.append(candidate._replace(fused=fused, comparable=share, levelled=factor))
     return bounded
 
 
@@ -216,7 +229,7 @@ def _supersede(catalog: Catalog, candidates: list[Candidate]) -> list[Candidate]
                 if new is None or new.rank < old.rank or _replaces(old_id, new_id, newer):
                     continue
                 fused = old.fused * old.authority.value / new.authority.value * JUST_MORE
-                by_page[new_id] = replace(new, fused=fused, inherited=old_id)
+                by_page[new_id] = new._replace(fused=fused, inherited=old_id)
                 changed = True
         if not changed:
             break

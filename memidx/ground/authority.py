@@ -134,18 +134,31 @@ def _exact(number: float) -> Decimal:
     return Decimal(repr(number))
 
 
-def claims_of(kind: str, meta: Mapping[str, object]) -> Claims:
-    """Claims from a catalog row: its kind and its typed front-matter."""
+def counting_tags(settings: AuthoritySettings) -> frozenset[str]:
+    """The tags that can change an authority, case folded; `tier:N` beside them."""
+    return frozenset({*settings.low_tags, *settings.canonical_tags, *settings.status_tags, "active"})
+
+
+def claims_of(kind: str, meta: Mapping[str, object], counting: Collection[str]) -> Claims:
+    """Claims from a catalog row: its kind and its typed front-matter. Tags that count for nothing are left out.
+
+    So most pages claim the same, and its authority is worked out once.
+    """
     tags = meta.get("tags", ())
     active = meta.get("active")
     tier = meta.get("tier")
     return Claims(
         kind=kind,
         tier=tier if isinstance(tier, int) else None,
-        tags=tuple(map(str, tags)) if isinstance(tags, (list, tuple)) else (),
+        tags=tuple(tag for tag in map(str, tags) if _counts(tag, counting)) if isinstance(tags, (list, tuple)) else (),
         canonical=meta.get("canonical") is True,
         active=active if isinstance(active, bool) else None,
         pinned=meta.get("pinned") is True,
         status=str(meta["status"]) if meta.get("status") else None,
         superseded=bool(meta.get("superseded_by")),
     )
+
+
+def _counts(tag: str, counting: Collection[str]) -> bool:
+    folded = tag.casefold()
+    return folded in counting or folded.startswith("tier:")

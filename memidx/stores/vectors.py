@@ -59,7 +59,8 @@ class Vectors:
                 if size != count * dimension * 4:
                     raise BrokenSnapshotError(f"{path}: {size} bytes, expected {count * dimension * 4}")
                 if count:
-                    parts.append(np.memmap(path, np.float32, "r", shape=(count, dimension)))
+                    # As a plain array: every slice of a memmap is one again, at a cost.
+                    parts.append(np.asarray(np.memmap(path, np.float32, "r", shape=(count, dimension))))
                 else:
                     parts.append(np.zeros((0, dimension), np.float32))
             except OSError as error:
@@ -90,14 +91,19 @@ class Vectors:
 
     def mean_cosines(self, query: NDArray[np.float32], groups: Sequence[Sequence[int]]) -> list[float]:
         """The cosine of ``query`` with the direction of each group of rows together; 0 for rows that cancel out."""
-        if not groups:
-            return []
-        rows = self.rows([number for group in groups for number in group]).astype(np.float64)
-        starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
-        totals = np.add.reduceat(rows, starts, axis=0)
+        # Row by row of all groups at once, the longest groups first: `reduceat` takes four times as long.
+        order = sorted(range(len(groups)), key=lambda number: -len(groups[number]))
+        totals = np.zeros((len(groups), len(query)), np.float64)
+        left = len(order)
+        for position in range(len(groups[order[0]]) if order else 0):
+            while len(groups[order[left - 1]]) <= position:
+                left -= 1
+            totals[:left] += self.rows([groups[number][position] for number in order[:left]])
         lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals, optimize=False))
         products = np.einsum("ij,j->i", totals, query.astype(np.float64), optimize=False)
-        cosines: list[float] = _rounded(products / np.where(lengths > 0, lengths, np.inf)).tolist()
+        found = np.empty(len(groups), np.float64)
+        found[order] = _rounded(products / np.where(lengths > 0, lengths, np.inf))
+        cosines: list[float] = found.tolist()
         return cosines
 
     def background(self, query: NDArray[np.float32]) -> float:
@@ -135,12 +141,14 @@ class Vectors:
         return _best(whole, np.arange(offset, offset + len(whole)), limit)
 
     def _gather(self, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        base = len(self._parts[0])
-        split = int(np.searchsorted(numbers, base)) if np.all(numbers[:-1] <= numbers[1:]) else -1
-        if split >= 0:
-            overlay = [self._parts[1][numbers[split:] - base]] if len(self._parts) > 1 else []
-            return np.concatenate([self._parts[0][numbers[:split]], *overlay])
-        return np.stack([self._parts[int(n >= base)][n - base if n >= base else n] for n in numbers])
+        base, *overlay = self._parts
+        beyond = numbers >= len(base)
+        if not overlay or not beyond.any():
+            return base[numbers]
+        found = np.empty((len(numbers), base.shape[1]), np.float32)
+        found[~beyond] = base[numbers[~beyond]]
+        found[beyond] = overlay[0][numbers[beyond] - len(base)]
+        return found
 
 
 def merge(streams: Sequence[Sequence[VectorScore]], limit: int) -> list[VectorScore]:

@@ -102,8 +102,9 @@ class LexicalIndex:
             weights[term] *= CORRECTED
         with guarded(self.folder):
             wanted = self._matcher.covering(weights, query, pages)
-            found = self._top(wanted, limit) if wanted is not None else []
-        return [hit._replace(score=min(1.0, hit.score / total)) for hit in found]
+            # Which of equal ones are cut does not matter here: their score is the last one's.
+            found = self._scored(self._hits(wanted, limit)) if wanted is not None else []
+        return sorted((hit._replace(score=min(1.0, hit.score / total)) for hit in found), key=_best_first)
 
     def pages_with(self, phrase: str) -> frozenset[int]:
         """The pages on which a word or phrase occurs, in any section."""
@@ -173,10 +174,12 @@ class LexicalIndex:
         while len(hits) == ask and hits[-1][0] == hits[limit - 1][0]:
             ask *= 4
             hits = self._hits(wanted, ask)
+        return sorted(self._scored(hits), key=_best_first)[:limit]
+
+    def _scored(self, hits: list[tuple[float, DocAddress]]) -> list[SectionScore]:
         addresses = [address for _, address in hits]
         found = zip(self._numbers(SECTION, addresses), self._numbers(PAGE, addresses), hits, strict=True)
-        scored = [SectionScore(section, page, float(score)) for section, page, (score, _) in found]
-        return sorted(scored, key=lambda hit: (-hit.score, hit.section))[:limit]
+        return [SectionScore(section, page, float(score)) for section, page, (score, _) in found]
 
     def _hits(self, wanted: Query, limit: int) -> list[tuple[float, DocAddress]]:
         limit = min(limit, self.num_docs)
@@ -184,6 +187,10 @@ class LexicalIndex:
 
     def _numbers(self, field: str, addresses: list[DocAddress]) -> list[int]:
         return [int(value or 0) for value in self._searcher.fast_field_values(field, addresses)] if addresses else []
+
+
+def _best_first(hit: SectionScore) -> tuple[float, int]:
+    return (-hit.score, hit.section)
 
 
 def _mirror(folder: Path) -> TemporaryDirectory[str]:
