@@ -93,6 +93,12 @@ def change(root: Path, page: str, words: str) -> None:
         file.write(f"\nA sentence more: {words}.\n")
 
 
+def settle(root: Path) -> None:
+    """As after a person's own `git status`: git reads a file again, each time, that is as new as its index."""
+    time.sleep(1.1)
+    git(root, "status")
+
+
 def measure(root: Path, pages: list[str], checkouts: list[Path], runs: int) -> dict[str, list[list[Times]]]:
     """By what was done: for each checkout the times of its runs."""
     found: dict[str, list[list[Times]]] = {}
@@ -133,6 +139,7 @@ def measure(root: Path, pages: list[str], checkouts: list[Path], runs: int) -> d
     }
     git(root, "switch", "-q", "here")
     for name, measured in what.items():
+        settle(root)
         times: list[list[Times]] = [[] for _ in checkouts]
         for turn in range(runs + 1):
             for kept, checkout in zip(times, checkouts, strict=True):

@@ -126,7 +126,7 @@ class AuthoritySettings(NamedTuple):
     status: Annotated[float, "factor after the clamp for pages that are no longer in force"] = 0.5
     coverage_power: Annotated[float, "how fast authority fades where a page covers less of the question's words"] = 24.0
     other_topic: Annotated[float, "cosine up to which two sections count as being about different things"] = 0.4
-    same_topic: Annotated[float, "cosine from which two sections count as being about the same thing"] = 0.5
+    same_topic: Annotated[float, "cosine from which two sections count as being about the same thing"] = 0.52
     canonical_tags: Annotated[tuple[str, ...], "tags that say canonical"] = ("canonical", "source-of-truth")
     low_tags: Annotated[tuple[str, ...], "tags that say low"] = ("low", "experimental")
     status_tags: Annotated[
