@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from memidx.ground.diagnostics import Diagnostic
@@ -11,7 +12,7 @@ from memidx.ground.listing import Entry
 from memidx.stores.git.run import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Selector = Callable[[str], bool]  # decides by vault-relative path whether a file is a page
 
@@ -49,7 +50,8 @@ def hidden(path: str) -> bool:
     return path.startswith(".memidx/") or "/.memidx/" in path
 
 
-def parse_index(out: bytes, prefix: str, selector: Selector) -> tuple[list[Entry], list[IndexRow]]:
+@lru_cache(maxsize=1)  # a server asks for the same index again and again, and 10,000 pages take 20 ms
+def parse_index(out: bytes, prefix: str, selector: Selector) -> tuple[tuple[Entry, ...], tuple[IndexRow, ...]]:
     """Read ``ls-files -s -t -z``: the plain tracked files as entries, in index order, and the other rows.
 
     Both hold only what the selector wants. A pattern finds the plain rows, which are nearly all of them, in two
@@ -59,12 +61,12 @@ def parse_index(out: bytes, prefix: str, selector: Selector) -> tuple[list[Entry
     wanted = _visible(selector) if ".memidx/" in listed else selector
     under = re.escape(prefix)
     plain = re.findall(rf"(?<![^\0])H 100... ([0-9a-f]+) 0\t{under}([^\0]+)\0", listed)
-    entries = [Entry(path, blob) for blob, path in plain if wanted(path)]
+    entries = tuple(Entry(path, blob) for blob, path in plain if wanted(path))
     if len(plain) == out.count(b"\0"):
-        return entries, []
+        return entries, ()
     found = re.findall(rf"(?<![^\0])(\w) (\d+) ([0-9a-f]+) (\d)\t{under}([^\0]+)\0", listed)
     rows = [IndexRow(*row) for row in found]
-    return entries, [row for row in rows if not row.is_plain() and wanted(row.path)]
+    return entries, tuple(row for row in rows if not row.is_plain() and wanted(row.path))
 
 
 def _visible(selector: Selector) -> Selector:
@@ -123,7 +125,7 @@ def parse_to_be_added(out: bytes, prefix: str) -> set[str]:
     return found
 
 
-def unmerged_entries(rows: list[IndexRow]) -> dict[str, Entry]:
+def unmerged_entries(rows: Iterable[IndexRow]) -> dict[str, Entry]:
     """One entry for each unmerged path: ours, else theirs, else the common base."""
     best: dict[str, IndexRow] = {}
     preference = "231"
@@ -136,7 +138,7 @@ def unmerged_entries(rows: list[IndexRow]) -> dict[str, Entry]:
     return {path: Entry(path, row.blob) for path, row in best.items()}
 
 
-def link_notes(rows: list[IndexRow]) -> Iterator[Diagnostic]:
+def link_notes(rows: Iterable[IndexRow]) -> Iterator[Diagnostic]:
     """Notes about tracked links and submodules that the selector would have taken for pages."""
     for path, mode in dict.fromkeys((row.path, row.mode) for row in rows):
         if mode == LINK_MODE:

@@ -56,7 +56,8 @@ class Git:
                 raise GitError(f"GIT_INDEX_FILE names {path}, which does not exist", hint="unset GIT_INDEX_FILE")
             env["GIT_INDEX_FILE"] = str(path)
         done = self.runner.run("ls-files", "-s", "-t", "-z", *self._under, env=env)
-        entries, rows = parse_index(done.out, self.where.prefix, selector)
+        plain, rows = parse_index(done.out, self.where.prefix, selector)
+        entries = list(plain)
         left_out = [row for row in rows if row.tag == "S" and row.mode.startswith("100")]
         entries.extend(Entry(row.path, row.blob) for row in left_out)
         entries.extend(unmerged_entries(rows).values())

@@ -91,7 +91,7 @@ class WorktreeRun:
         decided = {change.path for change in changes}
         notes.extend(link_notes([row for row in rows if row.path not in decided]))
         if not changes:
-            return Listing("worktree", tuple(tracked), tuple(notes))  # the index has the order of a listing
+            return Listing("worktree", tracked, tuple(notes))  # the index has the order of a listing
         pages = {entry.path: entry for entry in tracked}
         before = pages | unmerged_entries(rows)
         before |= {row.path: Entry(row.path, row.blob) for row in rows if row.tag == "S"}
