@@ -92,17 +92,24 @@ def touch(copy: Path, number: int) -> None:
         file.write(f"\n\nOne more paragraph, number {number}, about a change.\n")
 
 
+def full_builds(copy: Path, rounds: int, *options: str) -> tuple[list[Run], list[Run]]:
+    """Full builds of `copy`, and bare.py's beside them."""
+    full, bare = [], []
+    with tempfile.TemporaryDirectory(prefix="bare-") as folder:
+        for number in range(rounds):
+            drop_derived(copy)
+            full.append(run([*MEMIDX, "build", *options], copy))
+            bare.append(run([sys.executable, str(HERE / "bare.py"), str(copy), str(Path(folder, str(number)))], copy))
+            shutil.rmtree(Path(folder, str(number)))
+    return full, bare
+
+
 def measure(vault: Path, rounds: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="foundation-") as folder:
         copy = copy_of(vault, Path(folder))
         run([*MEMIDX, "build", "--quiet"], copy)  # once, for the page cache and the byte code
-        full, bare, changed = [], [], []
-        for number in range(rounds):
-            drop_derived(copy)
-            full.append(run([*MEMIDX, "build", "--json"], copy))
-            out = Path(folder, f"bare-{number}")
-            bare.append(run([sys.executable, str(HERE / "bare.py"), str(copy), str(out)], copy))
-            shutil.rmtree(out)
+        full, bare = full_builds(copy, rounds, "--json")
+        changed = []
         same = [run([*MEMIDX, "build", "--json"], copy) for _ in range(rounds)]
         cold = [run([*MEMIDX, "query", "--json", QUESTION], copy, (0, 1)) for _ in range(rounds)]
         before = json.loads(run([*MEMIDX, "status", "--json"], copy).out)

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from foundation import HERE, MEMIDX, QUESTION, Run, drop_derived, median, run, touch
+from foundation import MEMIDX, QUESTION, Run, full_builds, median, run, touch
 
 CHANGED = 500
 GIT = ["git", "-c", "user.name=n", "-c", "user.email=n@x", "-c", "gc.auto=0"]
@@ -41,13 +40,7 @@ def measure(vault: Path, runs: int, full: int) -> dict[str, str]:
         clone = Path(folder, "clone")
         subprocess.run(["git", "clone", "-q", str(vault), str(clone)], check=True)
         branch(clone)
-        whole, bare = [], []
-        for number in range(full):
-            drop_derived(clone)
-            whole.append(run([*MEMIDX, "build", "--quiet"], clone))
-            out = Path(folder, f"bare-{number}")
-            bare.append(run([sys.executable, str(HERE / "bare.py"), str(clone), str(out)], clone))
-            shutil.rmtree(out)
+        whole, bare = full_builds(clone, full, "--quiet")
         found = {
             "full build": shown(built := median(whole)),
             "bare.py": shown(least := median(bare)),

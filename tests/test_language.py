@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memidx.ground.languages import LANGUAGES
 from memidx.parsing.functionwords import FUNCTION_WORDS
-from memidx.parsing.language import page_language, question_language
+from memidx.parsing.language import _CODES, page_language, question_language
 from memidx.parsing.page import parse_page
-from memidx.stores.lexical.analyzer import STEMMERS
 
 # The first article of the Universal Declaration of Human Rights.
 ARTICLE = {
@@ -52,15 +52,16 @@ def language_of(text, own="english"):
     return page_language(parse_page("p.md", text.encode()), own)
 
 
-@pytest.mark.parametrize("language", STEMMERS)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("own", ["english", "german"])
 def test_running_text_tells_its_language(language, own):
     assert language_of(ARTICLE[language], own) == language
 
 
 def test_every_stemmer_has_a_text_here():
-    assert set(ARTICLE) == set(STEMMERS)
-    assert set(FUNCTION_WORDS) == set(STEMMERS) - {"russian", "tamil"}
+    assert set(ARTICLE) == set(LANGUAGES)
+    assert set(FUNCTION_WORDS) == set(LANGUAGES) - {"russian", "tamil"}
+    assert set(_CODES.values()) == set(LANGUAGES)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,6 @@ def test_a_question_is_in_one_of_the_vaults_languages(question, language):
     assert question_language(question, ("english", "german", "spanish", "greek")) == language
 
 
-@given(st.text(), st.sampled_from(STEMMERS))
+@given(st.text(), st.sampled_from(LANGUAGES))
 def test_any_text_has_a_language(text, own):
-    assert language_of(text, own) in STEMMERS
+    assert language_of(text, own) in LANGUAGES

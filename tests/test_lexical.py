@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memidx.ground.errors import BrokenSnapshotError, ConfigError
+from memidx.ground.languages import LANGUAGES
 from memidx.ground.pageset import PageSet
 from memidx.parsing import tokens
 from memidx.parsing.query import parse_query
 from memidx.stores.lexical import Analyzer, LexicalIndex, LexicalRow, stats, update_index, write_index
-from memidx.stores.lexical.analyzer import STEMMERS
 from memidx.stores.lexical.files import _LOCKS
 
 
@@ -388,6 +388,14 @@ def test_a_typing_error_is_seen_through_in_another_language(tmp_path):
     assert found(index, "Verbindumg") == [0]
 
 
+def test_the_language_of_a_question_is_decided_once(tmp_path):
+    """By its words as typed. Decided again on the folded ones, a correction was looked for by another term."""
+    index = mixed(tmp_path / "i", ("spanish", "el libro"), ("german", "die Verbindungen"), ("", "x"))
+    for text in ("ｄｉｅ Verbindungen", "die Verbindungen", "Verbindungen"):  # the first in wide letters
+        query = parse_query(text)
+        assert set(index.analyzer.query_terms(query)) <= set(index.analyzer.spelled(query))
+
+
 def test_a_word_of_another_language_is_marked_where_it_stands(tmp_path):
     index = mixed(tmp_path / "i", ("turkish", "bu kitaplar masada"))
     lines = index.highlight("bu kitaplar masada", parse_query("kitap"))
@@ -434,7 +442,7 @@ def test_an_update_brings_a_language(tmp_path):
 
 @settings(deadline=None, max_examples=12)
 @given(
-    st.sampled_from(STEMMERS),
+    st.sampled_from(LANGUAGES),
     st.text(
         st.characters(categories=("Ll", "Lu", "Lo", "Nd"), max_codepoint=0x6FF, exclude_characters="ªº"), min_size=1
     ),

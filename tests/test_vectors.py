@@ -211,6 +211,17 @@ def test_mean_cosines_are_those_of_the_directions_together(tmp_path_factory, gro
     assert vectors.mean_cosines(query, groups) == pytest.approx(expected, abs=2e-6)
 
 
+def test_a_page_of_very_many_sections_has_a_direction_like_any_other(tmp_path):
+    """They are added at once: a step for each section made a question about such a page slow."""
+    rows = unit_rows(300)
+    vectors = written(tmp_path, rows[:200], rows[200:])
+    query = unit_rows(1, seed=2)[0]
+    groups = [list(range(300)), [7], list(range(65)), list(range(64))]
+    assert vectors.mean_cosines(query, groups) == pytest.approx(
+        [float(vectors.mean(g) @ query) for g in groups], abs=2e-6
+    )
+
+
 def test_rows_that_cancel_out_have_no_direction(tmp_path):
     rows = unit_rows(2)
     vectors = written(tmp_path, np.concatenate([rows, -rows]))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memidx.engines.intake import Collected, Intake, Progress, VectorSink
     from memidx.ground.diagnostics import Diagnostic
     from memidx.stores.git import Git
-    from memidx.stores.graph import GraphBuilder, GraphReport
+    from memidx.stores.graph import GraphReport
     from memidx.stores.vector_cache import VectorCache
     from memidx.stores.vectors import VectorWriter
 
@@ -167,18 +167,18 @@ class _Work:
 
         catalog = CatalogWriter.create(self.folder / CATALOG)
         (self.folder / LEXICAL).mkdir()
-        writer, graph = self._vector_outputs()
-        intake = self._intake(catalog, [sink for sink in (writer, graph) if sink is not None])
+        writer = self._vector_writer()
+        intake = self._intake(catalog, [writer] if writer else [])
         try:
             rows = intake.rows(self.inputs.listing.entries)
             lexical.write_index(self.folder / LEXICAL, rows, self.inputs.settings.lexical.language)
-            report = self._finish_vectors(writer, graph, intake)
+            if writer:
+                writer.close()
+            report = self._graph(intake)
         except BaseException:
             catalog.close()
             if writer:
                 writer.close()
-            if graph:
-                graph.abandon()
             raise
         catalog.finish(indexes=True)
         self._finish(base_rows=intake.next_row, overlay_rows=0, graph=report._asdict() if report else None, linked={})
@@ -191,32 +191,22 @@ class _Work:
             self.shop.git, inputs.settings, catalog, inputs.embedder, self.shop.cache, sinks, progress=self.progress
         )
 
-    def _vector_outputs(self) -> tuple[VectorWriter | None, GraphBuilder | None]:
-        embedder = self.inputs.embedder
-        if embedder is None:
-            return None, None
+    def _vector_writer(self) -> VectorWriter | None:
+        if self.inputs.embedder is None:
+            return None
         from memidx.stores.vectors import BASE, VectorWriter
 
         (self.folder / VECTORS).mkdir()
-        writer = VectorWriter(self.folder / VECTORS / BASE)
-        if self.inputs.settings.vector.graph != "always":
-            return writer, None
-        from memidx.stores.graph import GraphBuilder
+        return VectorWriter(self.folder / VECTORS / BASE)
 
-        return writer, GraphBuilder(embedder.identity.dimension, 4 * len(self.inputs.listing.entries))
-
-    def _finish_vectors(
-        self, writer: VectorWriter | None, graph: GraphBuilder | None, intake: Intake
-    ) -> GraphReport | None:
+    def _graph(self, intake: Intake) -> GraphReport | None:
+        """Build a graph of the vectors that were written, where there is to be one."""
         embedder = self.inputs.embedder
-        if writer is None or embedder is None:
-            return None
-        writer.close()
         settings = self.inputs.settings.vector
         # How many vectors there are is only known now. A graph that is begun before, beside the rest of the build,
         # would be in vain for most vaults, and takes as long as all the rest.
-        wanted = settings.graph == "auto" and settings.graph_min <= intake.next_row <= settings.graph_max
-        if graph is None and not wanted:
+        fits = settings.graph == "auto" and settings.graph_min <= intake.next_row <= settings.graph_max
+        if embedder is None or not (fits or settings.graph == "always"):
             return None
         import numpy as np
 
@@ -230,16 +220,14 @@ class _Work:
         dimension = embedder.identity.dimension
         base = Vectors.open(self.folder / VECTORS, [intake.next_row], dimension).base
         questions = np.stack(asked) if asked else np.zeros((0, dimension), np.float32)
-        if graph is None:
-            graph = GraphBuilder(dimension, len(base))
-            try:
-                for start in range(0, len(base), GRAPH_ROWS):
-                    graph.append(base[start : start + GRAPH_ROWS])
-                return graph.finish(self.folder / VECTORS / FILE, base, questions)
-            except BaseException:
-                graph.abandon()
-                raise
-        return graph.finish(self.folder / VECTORS / FILE, base, questions)
+        graph = GraphBuilder(dimension, len(base))
+        try:
+            for start in range(0, len(base), GRAPH_ROWS):
+                graph.append(base[start : start + GRAPH_ROWS])
+            return graph.finish(self.folder / VECTORS / FILE, base, questions)
+        except BaseException:
+            graph.abandon()
+            raise
 
     # -- in part --------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 from memidx.ground.codes import CODES, SEVERITIES
 from memidx.ground.composite import check_weights
 from memidx.ground.errors import ConfigError
+from memidx.ground.languages import LANGUAGES
 from memidx.ground.nearest import did_you_mean
 from memidx.ground.settings import Settings
 
@@ -21,27 +22,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "vector.graph": ("auto", "always", "never"),
     "fusion.form": ("convex", "rrf"),
     "ranking.default": ("authority", "relevance", "composite"),
-    "lexical.language": (
-        "none",
-        "arabic",
-        "danish",
-        "dutch",
-        "english",
-        "finnish",
-        "french",
-        "german",
-        "greek",
-        "hungarian",
-        "italian",
-        "norwegian",
-        "portuguese",
-        "romanian",
-        "russian",
-        "spanish",
-        "swedish",
-        "tamil",
-        "turkish",
-    ),
+    "lexical.language": ("none", *LANGUAGES),
 }
 # A value of -1 stands for the calibration that comes with the model.
 CALIBRATED = frozenset({"ranking.min_similarity", "ranking.answer_floor"})

@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from memidx.ground.languages import LANGUAGES
 from memidx.parsing.functionwords import FUNCTION_WORDS
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _CODES: Final = {
     }.items()
     for code in codes.split()
 }
-_NAMES: Final = frozenset(_CODES.values())
 _KEYS: Final = frozenset({"lang", "language", "locale"})
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]+)*", re.IGNORECASE)
 
@@ -89,7 +89,7 @@ def _said(fields: Iterable[Field]) -> str | None:
         if field.key.strip().lower() not in _KEYS:
             continue
         value = field.value.strip()
-        if value.lower() in _NAMES:
+        if value.lower() in LANGUAGES:
             return value.lower()
         if code := _CODE.fullmatch(value):
             return _CODES.get(code[1].lower(), "")

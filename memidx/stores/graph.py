@@ -1,7 +1,7 @@
 """The HNSW graph over the base vectors of a snapshot (`hnswlib`).
 
 One node for each distinct vector, added by one thread in row order with a fixed seed, so that the same rows give the
-same file. The thread runs beside the rest of a build: hnswlib works outside the interpreter lock.
+same file. The thread is apart, so that a build that is stopped need not wait for all of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class GraphReport(NamedTuple):
 
 
 class GraphBuilder:
-    """Builds a graph in the background while rows arrive."""
+    """Builds a graph in a thread while rows arrive."""
 
     def __init__(self, dimension: int, expected_rows: int) -> None:
         hnswlib = _library()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 from memidx.ground.errors import ConfigError
+from memidx.ground.languages import LANGUAGES
 from memidx.parsing import stopwords, tokens
 from memidx.parsing.functionwords import FUNCTION_WORDS
 from memidx.parsing.highlight import LineMatch, highlight
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
     from memidx.ground.query import ParsedQuery
 
-STEMMERS: Final = (
-    *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian"),
-    *("norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish"),
-)
 _OTHER_ALPHABETS: Final = frozenset({"arabic", "greek", "russian", "tamil"})
 _TANTIVY_STOPWORDS: Final = frozenset(
     {"danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese"}
@@ -62,11 +59,12 @@ class Analyzer:
         self.language = language
         self.others = tuple(sorted(set(others) - {language}))
         for name in (language, *self.others):
-            if name != "none" and name not in STEMMERS:
-                raise ConfigError(f"no stemmer for language {name!r}", hint=f"one of none, {', '.join(STEMMERS)}")
+            if name != "none" and name not in LANGUAGES:
+                raise ConfigError(f"no stemmer for language {name!r}", hint=f"one of none, {', '.join(LANGUAGES)}")
         self.text: TextAnalyzer = _build(chain(language))
         self.exact: TextAnalyzer = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
         self._plain = _build(())
+        self._last: tuple[ParsedQuery, list[str]] | None = None
 
     def stemmed(self, folded: str, language: str) -> str:
         """A folded text of a page in another language, ready for the field's own analysis."""
@@ -81,10 +79,8 @@ class Analyzer:
                 found.append(terms)
         return found
 
-    def words(self, folded: str, language: str | None = None) -> list[Word]:
-        """The words of a folded text, in order. ``language`` is what it is asked in; None: what it looks like."""
-        if self.others and language is None:
-            language = question_language(folded, (self.language, *self.others))
+    def words(self, folded: str, language: str | None) -> list[Word]:
+        """The words of a folded text, in order. ``language`` is what it is asked in, None what nothing tells."""
         plain = self._plain.analyze(folded)
         stop = _stopwords(language or self.language)
         terms = self._terms(folded, plain, language)
@@ -98,29 +94,34 @@ class Analyzer:
         """The terms of a query's words outside phrases, each with the folded word as it was typed."""
         folded = "\n".join(text for term in query.terms for text in tokens.prepare(term).words)
         plain = self._plain.analyze(folded)
-        return dict(zip(self._terms(folded, plain, self._asked_in(query)), plain, strict=True))
+        return dict(zip(self._terms(folded, plain, self.asked_in(query)), plain, strict=True))
 
     def counted(self, text: str) -> dict[str, tuple[str, int]]:
         """The terms of a text's words but stop words, each with the word, folded, and its number."""
         folded = "\n".join(tokens.prepare(text).words)
         found: dict[str, tuple[str, int]] = {}
-        for word, plain in zip(self.words(folded), self._plain.analyze(folded), strict=True):
+        words = self.words(folded, self._language_of(text))
+        for word, plain in zip(words, self._plain.analyze(folded), strict=True):
             if not word.stop:
                 found[word.term] = (plain, found.get(word.term, ("", 0))[1] + 1)
         return found
 
     def query_terms(self, query: ParsedQuery) -> list[str]:
         """The terms of a query's words and phrases, distinct, without stop words if others remain."""
-        ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
-        folded = "\n".join(text for r in ready for text in (*r.words, r.parts))
-        words = self.words(folded, self._asked_in(query))
-        telling = dict.fromkeys(word.term for word in words if not word.stop)
-        return list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
+        if self._last is None or self._last[0] != query:  # matching, coverage and every snippet ask in turn
+            ready = [tokens.prepare(text) for text in (*query.terms, *query.phrases)]
+            folded = "\n".join(text for r in ready for text in (*r.words, r.parts))
+            words = self.words(folded, self.asked_in(query))
+            telling = dict.fromkeys(word.term for word in words if not word.stop)
+            self._last = query, list(telling or dict.fromkeys(word.term for word in words))[:MAX_TERMS]
+        return list(self._last[1])
 
-    def _asked_in(self, query: ParsedQuery) -> str | None:
-        if not self.others:
-            return None
-        return question_language(" ".join((*query.terms, *query.phrases)), (self.language, *self.others))
+    def asked_in(self, query: ParsedQuery) -> str | None:
+        """The language of a query, among those of the pages; None if nothing tells."""
+        return self._language_of(" ".join((*query.terms, *query.phrases)))
+
+    def _language_of(self, text: str) -> str | None:
+        return question_language(text, (self.language, *self.others)) if self.others else None
 
     def _terms(self, folded: str, plain: list[str], language: str | None) -> list[str]:
         """The terms of a folded text's words; ``plain`` are the words.

@@ -179,17 +179,20 @@ class Matcher:
         Its weight is 2 over the square of the number of telling words. Asked for alone, an identifier leads; in a
         question of ten words it must not drown the others (fixed weights of .1 to 1 lost up to .03 nDCG@10).
         """
-        telling = sum(any(not word.stop for word in self._analyzer.words(tokens.fold(chunk))) for chunk in query.terms)
+        language = self._analyzer.asked_in(query)
+        words = [self._analyzer.words(tokens.fold(chunk), language) for chunk in query.terms]
+        telling = sum(any(not word.stop for word in chunk) for chunk in words)
         weight = _WHOLE_WEIGHT / max(1, telling) ** 2
         return [Query.boost_query(whole, weight) for chunk in query.terms for whole in self._whole(chunk)]
 
     def _joined(self, query: ParsedQuery) -> Iterator[Query]:
         """Neighbours of the query that the index knows as one word: `roll back` for `rollback`."""
         words = [term for term in query.terms if term.isalpha()]
+        language = self._analyzer.asked_in(query)
         for first, second in pairwise(words[:MAX_JOINED]):
             if len(first) + len(second) < MIN_JOINED:
                 continue
-            found = self._analyzer.words(tokens.prepare(first + second).words[0])
+            found = self._analyzer.words(tokens.prepare(first + second).words[0], language)
             if len(found) == 1 and not tokens.is_short_run(found[0].term) and self.frequency(found[0].term):
                 yield self._word(found[0].term)
 
